@@ -81,8 +81,9 @@ export default Effect.gen(function* () {
     CREATE INDEX deliveries_due ON deliveries (coalesce(webhook_id, domain_id), due_at) WHERE status = 'pending'
   `
 
-  // The webhook that takes all deliveries of the job. Null for each at its own.
-  yield* sql`ALTER TABLE replays ADD COLUMN webhook_id uuid REFERENCES webhooks ON DELETE CASCADE`
+  // The webhook that takes all deliveries of the job. Null for each at its own. No foreign key: the job is listed for
+  // longer than the webhook may be there.
+  yield* sql`ALTER TABLE replays ADD COLUMN webhook_id uuid`
 
   yield* sql`ALTER TABLE domain_changes ADD COLUMN webhook_id uuid`
   yield* sql`DROP TRIGGER note_domain_change ON domains`

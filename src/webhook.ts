@@ -103,6 +103,12 @@ interface OfDomain<Type extends string> extends Operational<Type> {
   readonly domain: string
 }
 
+interface OfWebhook<Type extends string> extends OfDomain<Type> {
+  /** Absent in events of versions with one webhook for a domain. */
+  readonly webhook_id?: string
+  readonly pattern?: string
+}
+
 interface OfMx<Type extends string> extends OfDomain<Type> {
   readonly expected: string
   readonly observed: ReadonlyArray<string>
@@ -110,12 +116,12 @@ interface OfMx<Type extends string> extends OfDomain<Type> {
 
 /** News about the service itself: the body of an operational webhook. `type` tells the kind. */
 export type OperationalEvent =
-  | (OfDomain<"webhook.paused"> & {
+  | (OfWebhook<"webhook.paused"> & {
       readonly failing_since: string
       readonly last_error: string | null
       readonly waiting: number
     })
-  | (OfDomain<"webhook.resumed"> & { readonly paused_at: string; readonly waiting: number })
+  | (OfWebhook<"webhook.resumed"> & { readonly paused_at: string; readonly waiting: number })
   | (OfDomain<"delivery.dead"> & { readonly day: string; readonly dead: number })
   | (Operational<"quota.reached"> & {
       readonly percent: 80 | 100

@@ -1,11 +1,11 @@
 import { Clock, type Context, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
+import { plainFormat } from "../model/Webhook.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DeliveryLines } from "./DeliveryLines.ts"
 import { DeliveryQueue, unasked } from "./DeliveryQueue.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { FormatSender } from "./FormatSender.ts"
-import { inlet } from "./formats/WebhookFormats.ts"
 import { Handover } from "./Handover.ts"
 import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
 import * as Lease from "./Lease.ts"
@@ -72,7 +72,7 @@ const crowded = Effect.succeed("crowded" as const)
 const request = ({ formats, sender }: Worker, delivery: LeasedDelivery) =>
   Effect.catchCause(
     Effect.suspend(() =>
-      delivery.format === inlet
+      delivery.format === plainFormat
         ? sender.send(delivery)
         : Effect.catchTag(formats.send(delivery), "Crowded", () => crowded)
     ),

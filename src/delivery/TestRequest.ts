@@ -2,12 +2,12 @@ import { Clock, Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { EventId, InboundEvent } from "../model/InboundEvent.ts"
-import type { WebhookId } from "../model/Webhook.ts"
+import { plainFormat, type WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as BasicAuth from "./formats/BasicAuth.ts"
 import { SealedCredentials } from "./formats/SealedCredentials.ts"
 import type { FormatRequest, Stamp } from "./formats/WebhookFormat.ts"
-import { inlet, WebhookFormats } from "./formats/WebhookFormats.ts"
+import { WebhookFormats } from "./formats/WebhookFormats.ts"
 
 /** The format of the webhook could not make the request. */
 export class Unmade extends Schema.TaggedError<Unmade>()("Unmade", { message: Schema.String }) {}
@@ -29,7 +29,7 @@ export const make = Effect.gen(function* () {
     `
     const body = Buffer.from(sample.payload)
     const plain: FormatRequest = { headers: { "Content-Type": "application/json" }, body }
-    if (row === undefined || row.format === inlet) return plain
+    if (row === undefined || row.format === plainFormat) return plain
     const format = formats.get(row.format)
     if (format === undefined) return yield* new Unmade({ message: `the format ${row.format} is not known here` })
     const opened = yield* credentials.open(row.credentials, webhook.id)

@@ -91,5 +91,5 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
 const notPending = {
   delivered: "This event is already delivered. POST …/replay?force=true sends it again",
   dead: "This delivery is dead, because its last retry failed. POST …/replay queues it again",
-  held: "This delivery is held, because no webhook was set. Set one, and POST …/replay"
+  held: "This delivery is held, because its webhook took none. Set a URL, and POST …/replay"
 }

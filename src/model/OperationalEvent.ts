@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { DomainId, DomainName } from "./Domain.ts"
+import { WebhookId } from "./Webhook.ts"
 import { WorkspaceId } from "./Workspace.ts"
 
 export const OperationalEventId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("OperationalEventId"))
@@ -22,9 +23,18 @@ const ofDomain = { ...base, domain_id: DomainId, domain: DomainName }
 
 const waiting = Schema.Int.annotate({ description: `deliveries that wait, counted up to ${mostWaiting}` })
 
+/** Absent in events of versions with one webhook for a domain. */
+const ofWebhook = {
+  ...ofDomain,
+  webhook_id: Schema.optionalKey(WebhookId.annotate({ description: "of the catch-all: the id of the domain" })),
+  pattern: Schema.optionalKey(
+    Schema.String.annotate({ description: "the addresses that it takes. `*` is the catch-all" })
+  )
+}
+
 const WebhookPaused = Schema.Struct({
   type: Schema.Literal("webhook.paused"),
-  ...ofDomain,
+  ...ofWebhook,
   failing_since: time.annotate({ description: "since when every attempt fails" }),
   last_error: Schema.NullOr(Schema.String),
   waiting
@@ -32,7 +42,7 @@ const WebhookPaused = Schema.Struct({
 
 const WebhookResumed = Schema.Struct({
   type: Schema.Literal("webhook.resumed"),
-  ...ofDomain,
+  ...ofWebhook,
   paused_at: time,
   waiting
 }).annotate({ identifier: "WebhookResumed" })

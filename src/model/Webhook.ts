@@ -5,7 +5,7 @@ import { DomainId } from "./Domain.ts"
 export const WebhookId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("WebhookId"))
 export type WebhookId = typeof WebhookId.Type
 
-/** The format of the signed event. Webhooks without a URL have it, too. */
+/** The format of the signed event. It is no recipe, because its bytes are stored. Webhooks without a URL have it, too. */
 export const plainFormat = "inlet"
 
 /** The domain has no such webhook. */

@@ -65,8 +65,11 @@ export const recordNext = (sql: SqlClient.SqlClient, record: Ledger.Record) =>
     Effect.gen(function* () {
       const [change] = yield* Bugs.die(take(sql)())
       if (change === undefined) return false
-      const { domainId, workspaceId } = change
-      yield* record({ workspaceId, domainId, details: detailsOf(change) })
+      const { domainId, webhookId, workspaceId } = change
+      const details = detailsOf(change)
+      // One of each webhook of the domain in an hour.
+      const kind = webhookId === null ? details.type : `${details.type} ${webhookId}`
+      yield* record({ workspaceId, domainId, kind, details })
       return true
     })
   )
@@ -78,6 +81,7 @@ const detailsOf = (change: Change): Ledger.Draft["details"] => {
   const path = isCatchAll ? `/api/domains/${domainId}/delivery` : `/api/domains/${domainId}/webhooks/${webhookId}`
   const of = (message: string) => ({ occurred_at: at, domain_id: domainId, domain, message })
   const since = (from: DateTime.Utc | null) => from ?? at
+  const which = webhookId === null ? {} : { webhook_id: webhookId, ...(pattern === null ? {} : { pattern }) }
   switch (change.change) {
     case "paused":
       return {
@@ -85,6 +89,7 @@ const detailsOf = (change: Change): Ledger.Draft["details"] => {
         ...of(
           `The ${webhook} is paused, because every attempt failed for days. ${countOf(waiting)}. Repair the endpoint, then resume with PATCH ${path} and the same webhookUrl. Inlet tries one delivery an hour meanwhile`
         ),
+        ...which,
         failing_since: since(failingSince),
         last_error: lastError,
         waiting
@@ -93,6 +98,7 @@ const detailsOf = (change: Change): Ledger.Draft["details"] => {
       return {
         type: "webhook.resumed",
         ...of(`The paused ${webhook} is in use again. ${countOf(waiting)} and follow now`),
+        ...which,
         paused_at: since(pausedAt),
         waiting
       }

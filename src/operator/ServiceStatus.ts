@@ -19,6 +19,7 @@ const FailingWebhook = Schema.Struct({
   workspace: WorkspaceName,
   domain_id: DomainId,
   domain: DomainName,
+  pattern: Schema.String.annotate({ description: "the addresses that it takes. `*` is the catch-all" }),
   host: Schema.String,
   failing_since: Schema.DateTimeUtcFromString,
   paused_at: Schema.NullOr(Schema.DateTimeUtcFromString)
@@ -160,6 +161,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
             workspace: webhook.workspace,
             domain_id: webhook.domainId,
             domain: webhook.domain,
+            pattern: webhook.pattern,
             host: new URL(webhook.url).host,
             failing_since: DateTime.fromDateUnsafe(webhook.failingSince),
             paused_at: webhook.pausedAt === null ? null : DateTime.fromDateUnsafe(webhook.pausedAt)

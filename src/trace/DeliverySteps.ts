@@ -9,7 +9,8 @@ import { done, type TraceOutcome, type TraceStep, wrong } from "./TraceEntry.ts"
 const hostOf = (url: string) => new URL(url).host
 
 /** Where the event goes. */
-const route = ({ action, domain, pattern, readAt, webhookUrl }: ReadMail): TraceStep => {
+const route = (mail: ReadMail): TraceStep => {
+  const { action, domain, pattern, readAt, webhookUrl } = mail
   if (pattern === null) {
     return wrong(
       "route",
@@ -34,13 +35,13 @@ const route = ({ action, domain, pattern, readAt, webhookUrl }: ReadMail): Trace
         "route",
         readAt,
         `${domain} has no webhook`,
-        "Read the mail with the API, or set a webhook with PATCH /api/domains/{id}/delivery, then replay"
+        `Read the mail with the API, or set a webhook with PATCH ${pathOf(mail)}, then replay`
       )
     : wrong(
         "route",
         readAt,
         `${webhook} holds its mail`,
-        "Read the mail with the API, or set a URL with PATCH /api/domains/{id}/webhooks/{webhookId}, then replay"
+        `Read the mail with the API, or set a URL with PATCH ${pathOf(mail)}, then replay`
       )
 }
 
@@ -51,6 +52,10 @@ const attemptStep = ({ attempt, durationMs, error, ok, requestedAt, statusCode, 
     ? done("attempt", requestedAt, text)
     : wrong("attempt", requestedAt, text, AnswerAdvice.of({ error, statusCode }))
 }
+
+/** Where the webhook of a mail is changed. */
+const pathOf = ({ domainId, pattern, webhookId }: ReadMail) =>
+  pattern === catchAll ? `/api/domains/${domainId}/delivery` : `/api/domains/${domainId}/webhooks/${webhookId}`
 
 interface State {
   readonly outcome: TraceOutcome
@@ -73,7 +78,7 @@ const pending = (mail: ReadMail): State => {
         "state",
         pausedAt,
         `The webhook is paused, because it failed for days.${next}`,
-        "Repair the webhook, then set it again with PATCH /api/domains/{id}/delivery, which sends what waits"
+        `Repair the webhook, then set its URL again with PATCH ${pathOf(mail)}, which sends what waits`
       )
     }
   }
@@ -106,8 +111,8 @@ const state = (mail: ReadMail): State => {
         step: wrong(
           "state",
           null,
-          "Held, because the domain had no webhook",
-          `Set a webhook, then POST /api/domains/${domainId}/events/${eventId}/replay`
+          "Held, because its webhook took no deliveries",
+          `${mail.pattern === null ? "" : `Set a webhookUrl with PATCH ${pathOf(mail)}, then `}POST /api/domains/${domainId}/events/${eventId}/replay`
         )
       }
     case "dead":

@@ -6,7 +6,7 @@ import { DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId, DomainName, DomainStatus } from "../model/Domain.ts"
 import { InboundEmailId } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
-import { WebhookAction } from "../model/Webhook.ts"
+import { WebhookAction, WebhookId } from "../model/Webhook.ts"
 
 /** Attempts that an entry shows, the last ones. */
 export const mostAttempts = 10
@@ -62,6 +62,7 @@ const ReadMail = Schema.Struct({
   deliveredAt: date,
   lastError: text,
   webhookUrl: text,
+  webhookId: WebhookId,
   /** Null if the webhook was removed. */
   pattern: text,
   action: Schema.NullOr(WebhookAction),
@@ -106,7 +107,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       SELECT ${ofMail}, events.received_at, events.id AS event_id, events.recipient, events.sender AS author, left(subject, ${mostOfSubject}) AS subject,
         left(payload, ${headLength}) AS head, traits, read_at, authentication_results,
         deliveries.status, deliveries.attempts, due_at, deliveries.leased_until IS NOT NULL AS is_leased, delivered_at, last_error,
-        url AS webhook_url, pattern, action, domains.status AS domain_status, disabled_reason, paused_at, probe_at
+        ${DeliveryRows.ofDelivery(sql)} AS webhook_id, url AS webhook_url, pattern, action, domains.status AS domain_status, disabled_reason, paused_at, probe_at
       FROM events
       JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
       JOIN deliveries ON deliveries.event_id = events.id

@@ -3,9 +3,9 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import type { Credentials } from "../delivery/formats/WebhookFormat.ts"
-import { inlet, WebhookFormats } from "../delivery/formats/WebhookFormats.ts"
+import { WebhookFormats } from "../delivery/formats/WebhookFormats.ts"
 import { Invalid } from "../model/ApiError.ts"
-import type { WebhookId } from "../model/Webhook.ts"
+import { plainFormat, type WebhookId } from "../model/Webhook.ts"
 import * as WebhookUrl from "./WebhookUrl.ts"
 
 /** Bytes of a signing key that Inlet makes. */
@@ -20,7 +20,7 @@ export interface Wire {
 }
 
 /** Requests in Inlet's own format, which has no credentials. */
-export const plain: Wire = { format: inlet, credentials: null, basicAuth: false }
+export const plain: Wire = { format: plainFormat, credentials: null, basicAuth: false }
 
 /** What a client asks for beside a URL. An absent format stays as it is, absent names and passwords go. */
 export interface Asked extends Credentials {
@@ -43,7 +43,7 @@ export const make = Effect.gen(function* () {
 
   /** What a format takes. */
   const takesOf = (format: string) => {
-    if (format === inlet) return Effect.succeed({ basicAuth: false, signingKey: false })
+    if (format === plainFormat) return Effect.succeed({ basicAuth: false, signingKey: false })
     const takes = formats.get(format)?.takes
     return takes === undefined
       ? Effect.fail(invalid(`format: Expected one of ${formats.names.join(", ")}`))
@@ -61,7 +61,7 @@ export const make = Effect.gen(function* () {
     const { format = before.format, password, signingKey, user } = asked
     const takes = yield* takesOf(format)
     if (user !== undefined && !takes.basicAuth) {
-      return yield* format === inlet
+      return yield* format === plainFormat
         ? WebhookUrl.plain
         : invalid(`webhookUrl: Expected a URL without user name and password, because the format ${format} has none`)
     }

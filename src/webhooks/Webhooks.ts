@@ -7,6 +7,7 @@ import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, type Invalid, type NotFound } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
+import type { ReplayId } from "../model/Replay.ts"
 import {
   catchAll,
   catchAllOf,
@@ -191,6 +192,14 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const before = yield* find(domainId, id)
         if (before.pattern === catchAll) return yield* new Conflict({ message: staysThere })
+        const [job] = yield* sql<{ readonly id: ReplayId }>`
+          SELECT id FROM replays WHERE domain_id = ${domainId} AND webhook_id = ${id} AND state = ${"running"}
+        `
+        if (job !== undefined) {
+          return yield* new Conflict({
+            message: `The replay ${job.id} sends mail to this webhook. Wait until it is done, or stop it with DELETE /api/domains/{id}/replays/${job.id}`
+          })
+        }
         // Attempts in progress keep the URL they went to.
         yield* WebhookTarget.change(sql, id, { action: "hold", url: null })
         yield* rows.remove({ domainId, id })

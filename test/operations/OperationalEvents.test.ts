@@ -223,6 +223,25 @@ layer(Operations.layer(settings), { excludeTestServices: true, timeout: "60 seco
       })
     )
 
+    it.effect("reports each of two webhooks of a domain that are paused in one hour, by its pattern", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, events, key } = yield* Operations.workspace
+        const { json } = yield* inlet.call("POST", `/api/domains/${domainId}/webhooks`, {
+          key,
+          body: { pattern: "agent-*" }
+        })
+        yield* Operations.pause(domainId)
+        yield* Operations.pause(json.webhook.id)
+        const listed: ReadonlyArray<{ readonly event: Readonly<Record<string, unknown>> }> = yield* events(2)
+        const found = listed.map(({ event }) => [event.type, event.pattern, event.webhook_id])
+        assert.sameDeepMembers(found, [
+          ["webhook.paused", "*", domainId],
+          ["webhook.paused", "agent-*", json.webhook.id]
+        ])
+      })
+    )
+
     it.effect("reports no resumption of a paused webhook that is removed", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

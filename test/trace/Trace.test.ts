@@ -156,7 +156,7 @@ layer(
         body: { webhookUrl: null }
       })
       const held = yield* traced(inbox.key, { to: inbox.address, subject: "500" }, "held")
-      assert.match(held.remedy, /Set a webhook, then POST/)
+      assert.match(held.remedy, /^Set a webhookUrl with PATCH \S+\/delivery, then POST /)
     })
   )
 

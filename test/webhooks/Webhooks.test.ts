@@ -342,6 +342,55 @@ layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0"
     })
   )
 
+  it.effect("keeps its webhook while a replay job sends it there", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const hanging = yield* WebhookReceiver.make
+      yield* hanging.answerAlways(() => {})
+      const inbox = yield* withDomain()
+      const { call, create, domainId, key, send } = inbox
+      yield* send("one")
+      yield* Mailbox.events(inbox)
+      const { webhook } = yield* create("archive", { webhookUrl: hanging.url })
+      const replays = `/api/domains/${domainId}/replays`
+      const body = { status: "held", webhook_id: webhook.id }
+      const job = (yield* inlet.call("POST", replays, { key, body })).json.id
+      const refused = yield* call("DELETE", `/${webhook.id}`)
+      assert.strictEqual(refused.status, 409)
+      assert.include(refused.json.error, `DELETE /api/domains/{id}/replays/${job}`)
+      yield* inlet.call("DELETE", `${replays}/${job}`, { key })
+      assert.strictEqual((yield* call("DELETE", `/${webhook.id}`)).status, 204)
+      assert.deepInclude((yield* inlet.call("GET", `${replays}/${job}`, { key })).json, {
+        state: "stopped",
+        webhook_id: webhook.id
+      })
+    })
+  )
+
+  it.effect("is explained in the trace with the request that mends its webhook", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* withDomain()
+      const { call, create, domainId, key, send, to } = inbox
+      const { webhook } = yield* create("holds")
+      yield* send("holds")
+      yield* Mailbox.events(inbox)
+      const trace = Effect.map(inlet.call("GET", `/api/trace?to=${to("holds")}`, { key }), ({ json }) => {
+        const steps: ReadonlyArray<{ readonly step: string; readonly text: string; readonly remedy: string | null }> =
+          json.entries[0].steps
+        return steps.filter(({ step }) => step === "route" || step === "state").map(({ remedy }) => remedy ?? "")
+      })
+      for (const remedy of yield* trace) {
+        assert.include(remedy, `PATCH /api/domains/${domainId}/webhooks/${webhook.id}`)
+      }
+      yield* call("DELETE", `/${webhook.id}`)
+      assert.deepStrictEqual(
+        (yield* trace).map((remedy) => remedy.includes("PATCH")),
+        [false, false]
+      )
+    })
+  )
+
   it.effect("goes to one webhook with a replay job that names it", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -694,6 +694,8 @@ export interface ServiceStatus {
     readonly workspace: string
     readonly domain_id: string
     readonly domain: string
+    /** the addresses that it takes. `*` is the catch-all */
+    readonly pattern: string
     readonly host: string
     readonly failing_since: string
     readonly paused_at: string | null
@@ -860,6 +862,10 @@ export interface WebhookPaused {
   readonly message: string
   readonly domain_id: string
   readonly domain: string
+  /** of the catch-all: the id of the domain */
+  readonly webhook_id?: string
+  /** the addresses that it takes. `*` is the catch-all */
+  readonly pattern?: string
   readonly failing_since: string
   readonly last_error: string | null
   /** deliveries that wait, counted up to 1000 */
@@ -879,6 +885,10 @@ export interface WebhookResumed {
   readonly message: string
   readonly domain_id: string
   readonly domain: string
+  /** of the catch-all: the id of the domain */
+  readonly webhook_id?: string
+  /** the addresses that it takes. `*` is the catch-all */
+  readonly pattern?: string
   readonly paused_at: string
   /** deliveries that wait, counted up to 1000 */
   readonly waiting: number

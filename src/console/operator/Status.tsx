@@ -131,8 +131,11 @@ const Webhooks = ({ status: { failing_webhooks: webhooks } }: { readonly status:
         </thead>
         <tbody>
           {webhooks.map((webhook) => (
-            <tr key={webhook.domain_id}>
-              <td>{webhook.domain}</td>
+            <tr key={`${webhook.pattern}@${webhook.domain_id}`}>
+              <td>
+                {webhook.domain}
+                {webhook.pattern !== "*" && <code> {webhook.pattern}</code>}
+              </td>
               <td>{webhook.workspace}</td>
               <td>{webhook.host}</td>
               <td>

@@ -11,9 +11,6 @@ import { WebhookFormat } from "./WebhookFormat.ts"
 
 type Format = WebhookFormat["Service"]
 
-/** Inlet's own format: the event as signed JSON. It is no recipe, because its bytes are stored. */
-export const inlet = plainFormat
-
 const builtIn: Readonly<Record<string, Format>> = {
   raw: Raw.format,
   mailgun: Mailgun.format,
@@ -23,7 +20,7 @@ const builtIn: Readonly<Record<string, Format>> = {
 }
 
 const of = (formats: ReadonlyMap<string, Format>) => ({
-  names: [inlet, ...formats.keys()],
+  names: [plainFormat, ...formats.keys()],
   get: (name: string) => formats.get(name)
 })
 
@@ -50,7 +47,7 @@ export const layerWith = <E = never, R = never>(own: Readonly<Record<string, Lay
             message: `The webhook format ${JSON.stringify(name)} has an invalid name. Use at most 32 small letters, digits and dashes`
           })
         }
-        if (name === inlet || name in builtIn) {
+        if (name === plainFormat || name in builtIn) {
           return yield* new Unconfigured({
             message: `The webhook format ${name} is built in. Give your own format another name`
           })

@@ -60,6 +60,8 @@ export const operationalEvent = {
     "The webhook of example.com is paused, because every attempt failed for days. 62 deliveries wait. Repair the endpoint, then resume with PATCH /api/domains/{id}/delivery and the same webhookUrl. Inlet tries one delivery an hour meanwhile",
   domain_id: domainId,
   domain: "example.com",
+  webhook_id: domainId,
+  pattern: "*",
   failing_since: "2026-01-26T12:00:00.000Z",
   last_error: "the webhook answered 503",
   waiting: 62

@@ -1,7 +1,6 @@
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
-import { inlet } from "../../delivery/formats/WebhookFormats.ts"
 import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
 import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
@@ -9,7 +8,7 @@ import { Domains } from "../../domains/Domains.ts"
 import { Verification } from "../../domains/Verification.ts"
 import { DomainHealths } from "../../health/DomainHealths.ts"
 import type { DomainId } from "../../model/Domain.ts"
-import { catchAllOf } from "../../model/Webhook.ts"
+import { catchAllOf, plainFormat } from "../../model/Webhook.ts"
 import { Refusals } from "../../refusals/Refusals.ts"
 import * as Settings from "../../Settings.ts"
 import { DomainStatistics } from "../../statistics/DomainStatistics.ts"
@@ -97,7 +96,7 @@ export const layer = HttpApiBuilder.group(
         const owned = { workspaceId: workspace.id, id: params.id }
         const target = webhookUrl === null ? null : yield* WebhookUrl.withCredentials(webhookUrl, { production })
         const format = payload.format ?? (yield* domains.get(owned)).webhookFormat
-        if (format === inlet && target !== null && "user" in target.credentials) return yield* WebhookUrl.plain
+        if (format === plainFormat && target !== null && "user" in target.credentials) return yield* WebhookUrl.plain
         yield* limits.spend("webhook change", workspace.id)
         if (target !== null) yield* WebhookUrl.reachable(target.url)
         const wire = WireFields.asked(payload, target?.credentials ?? {})

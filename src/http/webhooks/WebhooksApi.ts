@@ -136,7 +136,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       OpenApi.annotations({
         summary: "Remove a webhook",
         description:
-          "Its undelivered mail is held. A replay sends it to the catch-all, or to the webhook named in `?webhook=`. 409 for the catch-all."
+          "Its undelivered mail is held. A replay sends it to the catch-all, or to the webhook named in `?webhook=`. 409 for the catch-all, and while a replay job sends mail to it."
       })
     ),
     HttpApiEndpoint.get("health", "/api/domains/:id/webhooks/:webhookId/health", {

@@ -1,13 +1,13 @@
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
-import { inlet } from "../../delivery/formats/WebhookFormats.ts"
 import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
 import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
+import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Invalid } from "../../model/ApiError.ts"
 import type { DomainId } from "../../model/Domain.ts"
-import type { WebhookAction } from "../../model/Webhook.ts"
+import { plainFormat, type WebhookAction } from "../../model/Webhook.ts"
 import * as Settings from "../../Settings.ts"
 import * as Routes from "../../webhooks/routes/Routes.ts"
 import { type Changed, Webhooks } from "../../webhooks/Webhooks.ts"
@@ -44,7 +44,7 @@ export const layer = HttpApiBuilder.group(
     const checked = Effect.fnUntraced(function* (text: string | null | undefined, format: string) {
       if (text === null || text === undefined) return { url: text, credentials: {} }
       const target = yield* WebhookUrl.withCredentials(text, { production })
-      if (format === inlet && "user" in target.credentials) return yield* WebhookUrl.plain
+      if (format === plainFormat && "user" in target.credentials) return yield* WebhookUrl.plain
       yield* WebhookUrl.reachable(target.url)
       return target
     })
@@ -65,14 +65,14 @@ export const layer = HttpApiBuilder.group(
         const { description = null, pattern, secret = "workspace", webhookUrl = null } = payload
         const action = payload.action ?? (webhookUrl === null ? "hold" : "webhook")
         if (action === "webhook" && webhookUrl === null) return yield* new Invalid({ message: needsUrl })
-        const { credentials, url = null } = yield* checked(webhookUrl, payload.format ?? inlet)
+        const { credentials, url = null } = yield* checked(webhookUrl, payload.format ?? plainFormat)
         const wire = WireFields.asked(payload, credentials)
         return shown(yield* webhooks.create(domain.id, { pattern, action, url, wire, description }, secret))
       }),
       match: Effect.fnUntraced(function* ({ params, query: { recipient } }) {
         const domain = yield* owned(params.id)
         const at = recipient.lastIndexOf("@")
-        if (at < 1 || recipient.slice(at + 1).toLowerCase() !== domain.domain) {
+        if (at < 1 || DomainNames.canonical(recipient.slice(at + 1)) !== domain.domain) {
           return yield* new Invalid({ message: `recipient: Expected an address at ${domain.domain}` })
         }
         const all = yield* webhooks.list(domain.id)
