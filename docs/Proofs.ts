@@ -343,6 +343,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/webhooks/Webhooks.test.ts", "goes to exactly one webhook while patterns are created, moved and removed"],
       [
         "test/webhooks/Webhooks.test.ts",
+        "goes by the patterns that remain if its webhook is removed between RCPT and the end of DATA"
+      ],
+      [
+        "test/webhooks/Webhooks.test.ts",
         "stays with its webhook when patterns change, and moves with a replay to another one"
       ],
       ["test/webhooks/Webhooks.test.ts", "is answered 550 at RCPT for a rejected address, and noted for the domain"],

@@ -14,6 +14,7 @@ import type { EventId } from "../model/InboundEvent.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
+import * as GoneWebhooks from "./GoneWebhooks.ts"
 
 /** An event without a row yet. */
 export interface NewEvent {
@@ -47,6 +48,8 @@ interface WrittenEvent {
   readonly isLeased: boolean
   /** Any process may claim the delivery. */
   readonly isDue: boolean
+  /** The webhook was removed since `RCPT`. */
+  readonly isGone: boolean
   readonly url: string
   readonly format: string
   readonly credentials: Uint8Array | null
@@ -132,11 +135,11 @@ const inserted = (sql: SqlClient.SqlClient) => sql`
     RETURNING domain_id, position, read_at
   ), placed AS (
     SELECT new.*, last.position - new.of_domain + new.number AS position, last.read_at,
-      ${Claims.ofWebhook(sql)}, webhooks.action, domains.workspace_id,
+      ${Claims.ofWebhook(sql)}, webhooks.action, webhooks.id IS NULL AS is_gone, domains.workspace_id,
       new.has_place AND webhooks.url IS NOT NULL AND domains.status <> 'disabled'
         AND webhooks.paused_at IS NULL AS is_leased
     FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
-    -- A webhook that was removed meanwhile leaves its mail held.
+    -- A webhook that was removed meanwhile leaves its mail held, until GoneWebhooks finds another one.
     LEFT JOIN webhooks ON webhooks.id = new.webhook_id
   ), inserted AS (
     INSERT INTO events (
@@ -151,7 +154,7 @@ const inserted = (sql: SqlClient.SqlClient) => sql`
 
 /** What the caller needs of each event. Other processes hear of it at the commit. */
 const written = (sql: SqlClient.SqlClient) => sql`
-  SELECT placed.id AS event_id, placed.domain_id, placed.webhook_id, is_leased,
+  SELECT placed.id AS event_id, placed.domain_id, placed.webhook_id, is_leased, is_gone,
     url IS NOT NULL AND NOT is_leased AS is_due, url, format, credentials, ${Claims.secrets(sql, sql.literal("placed"))},
     CASE WHEN row_number() OVER (PARTITION BY placed.webhook_id ORDER BY number) = 1
       THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
@@ -177,7 +180,7 @@ const statement = Effect.gen(function* () {
 
 /** The deliveries of a message written as leased to this process. */
 const leasedOf = ({ events }: ReadMessage, written: ReadonlyArray<WrittenEvent>): ReadonlyArray<Lease.SealedDelivery> =>
-  written.flatMap(({ isDue: _, isLeased, ...row }) => {
+  written.flatMap(({ isDue: _, isGone: __, isLeased, ...row }) => {
     const event = isLeased ? events.find(({ id }) => id === row.eventId) : undefined
     return event === undefined ? [] : [{ ...row, payload: event.payload, attempts: 1, spent: 0, takenOver: false }]
   })
@@ -191,6 +194,7 @@ export const make = Effect.gen(function* () {
   const insert = yield* statement
   const feed = yield* EventFeed
   const handover = yield* Handover
+  const routeAnew = yield* GoneWebhooks.make
 
   /** Hands over deliveries inserted as leased, releases the other slots, and announces the events. */
   const begin = Effect.fnUntraced(function* ({ message, places }: Placed, written: ReadonlyArray<WrittenEvent>) {
@@ -203,6 +207,12 @@ export const make = Effect.gen(function* () {
     if (written.length === 0) return
     const due = new Set(written.flatMap(({ isDue, webhookId }) => (isDue ? [webhookId] : [])))
     for (const webhookId of due.size === 0 ? [null] : due) feed.announce(message.domainId, { due: webhookId })
+    if (!written.some(({ isGone }) => isGone)) return
+    const gone = new Set(written.flatMap(({ eventId, isGone }) => (isGone ? [eventId] : [])))
+    yield* routeAnew(
+      message.domainId,
+      message.events.filter(({ id }) => gone.has(id))
+    )
   })
 
   const releaseAll = (places: Placed["places"]) =>

@@ -391,6 +391,31 @@ layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0"
     })
   )
 
+  it.effect("goes by the patterns that remain if its webhook is removed between RCPT and the end of DATA", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const gone = yield* WebhookReceiver.make
+      const next = yield* WebhookReceiver.make
+      const rest = yield* WebhookReceiver.make
+      const { call, create, to } = yield* withDomain(rest.url)
+      const { webhook } = yield* create("agent-7", { webhookUrl: gone.url })
+      yield* create("agent-*", { webhookUrl: next.url })
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const dialog = yield* Mailbox.begin(inlet.smtpPort, [to("agent-7"), to("other")])
+          assert.match(dialog.replies.join(" "), /^250.* 250/)
+          assert.strictEqual((yield* call("DELETE", `/${webhook.id}`)).status, 204)
+          assert.match(yield* Mailbox.data(dialog, "Subject: between\r\n\r\nHello\r\n"), /^250/)
+        })
+      )
+      const { event } = yield* next.next
+      // As it was when the mail came.
+      assert.deepInclude(event, { recipient: to("agent-7"), pattern: "agent-7", webhook_id: webhook.id })
+      assert.strictEqual((yield* rest.next).event.recipient, to("other"))
+      assert.isEmpty(yield* gone.all)
+    })
+  )
+
   it.effect("goes to one webhook with a replay job that names it", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -506,7 +531,7 @@ layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0"
       const received = (yield* Effect.forEach(receivers, (receiver) => receiver.all))
         .flat()
         .map(({ event }) => event.event_id)
-      // Those of a webhook that was removed meanwhile are held. All others came once.
+      // Those that waited for a webhook when it was removed are held. All others came once.
       assert.strictEqual(new Set(received).size, received.length)
       assert.sameMembers(
         received,
