@@ -997,7 +997,7 @@ export interface Answers {
     readonly workspace_id: string
     /** begins with ak_live_, shown only once */
     readonly api_key: string
-    /** begins with whsec_; signs every webhook of the workspace, shown only once */
+    /** begins with whsec_; signs every webhook of the workspace that has no secret of its own, shown only once */
     readonly webhook_signing_secret: string
   }
   readonly "GET /api/workspace": {

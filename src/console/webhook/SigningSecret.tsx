@@ -20,8 +20,8 @@ export const SigningSecret = () => {
       {secret.value === undefined ? (
         <>
           <p class="note">
-            Signs every webhook of this workspace. After a rotation requests carry signatures of both secrets for 24
-            hours.
+            Signs every webhook of this workspace without a secret of its own. After a rotation requests carry
+            signatures of both secrets for 24 hours.
           </p>
           <div class="actions">
             <button
@@ -51,7 +51,10 @@ export const SigningSecret = () => {
             isAsking.value = false
           }}
         >
-          <p>All webhooks of this workspace are signed with the new secret. Give it to your apps within 24 hours.</p>
+          <p>
+            All webhooks without a secret of their own are signed with the new one. Give it to your apps within 24
+            hours.
+          </p>
         </Confirm>
       )}
     </section>

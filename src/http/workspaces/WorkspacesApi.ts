@@ -25,7 +25,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({
         workspace_id: WorkspaceId,
         api_key: Secret("begins with ak_live_"),
-        webhook_signing_secret: Secret("begins with whsec_; signs every webhook of the workspace")
+        webhook_signing_secret: Secret(
+          "begins with whsec_; signs every webhook of the workspace that has no secret of its own"
+        )
       }).pipe(HttpApiSchema.status(201)),
       error: [Forbidden.http, TooManyRequests.http]
     })
