@@ -154,6 +154,8 @@ export const run = Effect.fn("PowerCut.run")(
       Effect.scoped(
         Effect.gen(function* () {
           const found = path.join(world, `found-${index}`)
+          // After the service and the server in it have ended.
+          yield* Effect.addFinalizer(() => Effect.orDie(fs.remove(found, { recursive: true })))
           disk.runUntil(at)
           const chance = index % 2 === 0 ? undefined : yield* dice
           disk.leave(found, chance)
@@ -168,7 +170,6 @@ export const run = Effect.fn("PowerCut.run")(
             accepted: expected.length,
             lost: yield* missing(inlet, inbox, expected)
           }
-          yield* fs.remove(found, { recursive: true })
           return cut
         })
       )
