@@ -40,4 +40,13 @@ describe("The sender kind of a mail is", () => {
     assert.strictEqual(of([], ""), "bounce")
     assert.strictEqual(of(["List-Id: <x>", "Auto-Submitted: auto-replied"], ""), "bounce")
   })
+
+  it("a list by its header, also for bounces and automatic mail", () => {
+    const isList = (fields: ReadonlyArray<string>) =>
+      SenderKind.isList(fields.map((field) => ({ name: field.split(":")[0] ?? "", value: field.split(": ")[1] ?? "" })))
+    assert.isTrue(isList(["List-Id: <x>", "Auto-Submitted: auto-generated"]))
+    assert.isTrue(isList(["List-Unsubscribe: <mailto:x@sender.example>"]))
+    assert.isTrue(isList(["Precedence: bulk"]))
+    assert.isFalse(isList(["Auto-Submitted: auto-generated", "Precedence: first-class"]))
+  })
 })

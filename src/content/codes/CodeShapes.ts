@@ -1,4 +1,5 @@
-import { inWord } from "./WordSearch.ts"
+import { digitOf, isAtom, isDash, isDigit, isLower, isSpace, isUpper } from "./CodeCharacters.ts"
+import { stands } from "./CodeSurroundings.ts"
 
 /** A token in a line with the form of a code. */
 export interface Shape {
@@ -18,51 +19,25 @@ const mostLength = 10
 /** Maximum length of a token with its groups. */
 const mostShown = 24
 
-/** First code points of the decimal digits of scripts that mails are written in. */
-const zeros = [
-  0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040,
-  0x17e0, 0x1810, 0xff10
-]
-
-const digitOf = (unit: number): number => {
-  if (unit < 0x80) return unit >= 0x30 && unit <= 0x39 ? unit - 0x30 : -1
-  if (unit < 0x660 || (unit >= 0x1820 && unit < 0xff10)) return -1
-  for (const zero of zeros) if (unit >= zero && unit < zero + 10) return unit - zero
-  return -1
-}
-
-const isDigit = (unit: number): boolean => digitOf(unit) >= 0
-const isUpper = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a
-const isLower = (unit: number): boolean => unit >= 0x61 && unit <= 0x7a
-const isAtom = (unit: number): boolean => isDigit(unit) || isUpper(unit) || isLower(unit)
-const isSpace = (unit: number): boolean =>
-  unit === 0x20 || unit === 0xa0 || (unit >= 0x2000 && unit <= 0x200a) || unit === 0x202f || unit === 0x3000
-const isDash = (unit: number): boolean => unit === 0x2d || (unit >= 0x2010 && unit <= 0x2014) || unit === 0x2212
-
-/** Text that must not precede a code: parts of numbers, names, money, addresses. */
-const notBefore = new Set([..."#/@.,$€£¥₹₽₩₺₴₫฿+=&%_~\\№-–—−:^"].map((mark) => mark.charCodeAt(0)))
-/** The same with a space between. */
-const notBeforeSpace = new Set([..."#$€£¥₹₽₩₺₴₫฿№©"].map((mark) => mark.charCodeAt(0)))
-/** Text that must not follow a code. */
-const notBehind = new Set([..."%/@_=&€$£¥₽₩₺₴₫฿°+\\-–—−^#"].map((mark) => mark.charCodeAt(0)))
-
-const units =
-  /^\s?(?:usd|eur|gbp|chf|jpy|cny|inr|rs|kr|sek|nok|dkk|pln|zł|kč|czk|huf|ft|ron|lei|try|tl|rub|руб|uah|грн|brl|mxn|cad|aud|元|円|원|đ|vnd|rp|idr|bytes?|bits?|kb|mb|gb|kib|mib|px|kg|km|times|people|users|lines|words|characters|pages|days|hours|years|€|\$|£)(?![\p{L}\p{N}])/iu
-const currencyBefore =
-  /(?:^|[^\p{L}])(?:usd|eur|gbp|chf|jpy|cny|inr|rs\.?|kr\.?|sek|nok|dkk|pln|czk|huf|rp\.?|idr|r\$|us\$|no\.?|nr\.?|nº|n°|№)\s?$/iu
-
 /**
  * The possible starts of a code: a digit, a capital before a character that may continue it, and a possible digit of
  * another script. Excludes the most frequent numbers and capitals of ordinary text: one to three digits before a
- * word, a mark or the end, and text after a word without a mark between (`isTooShort`, `isNamed`).
+ * word, a mark or the end, and text after a word without a mark between (`isTooShort`, `isNamed`). A word of five
+ * capitals after small letters is one: your code is KXTPQ.
  */
 const begins =
-  /[0-9](?:(?<=[A-Za-z].)|(?![0-9]{0,2}(?: [A-Za-z]{2}|[.,:;!?)"”]|$)))|[A-Z](?<![A-Za-z0-9] ?.)(?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[\u0660-\u1819\uff10-\uff19]/g
+  /[0-9](?:(?<=[A-Za-z].)|(?![0-9]{0,2}(?: [A-Za-z]{2}|[.,:;!?)"”]|$)))|[A-Z](?<![A-Za-z0-9] ?.)(?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[A-Z](?<=[a-z] .)(?=[A-Z]{4})|[\u0660-\u1819\uff10-\uff19]/g
+
+/** A line of letters whose case changes as in no name: hKxPqRzW. */
+const scrambled = /^(?=.{6})[A-Za-z]*[a-z][A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*$/
 
 /** Adds the candidates of a line to `found`, up to `most` in total. */
 export const find = (line: string, found: Array<Shape>, most: number): void => {
   let place = 0
   begins.lastIndex = 0
+  if (line.length <= mostLength && scrambled.test(line)) {
+    found.push({ shown: line, value: line, from: 0, to: line.length, kind: "mixed", grouped: false })
+  }
   // The pattern skips words in small letters natively. This is the only step for each character of a mail.
   while (begins.test(line)) {
     const at = begins.lastIndex - 1
@@ -118,7 +93,7 @@ const kindOf = (line: string, from: number, to: number): Kind => {
 /** Examines the token at this position, and returns the position after it. */
 const take = (line: string, from: number, firstEnd: number, found: Array<Shape>): number => {
   const kind = firstEnd - from > mostShown ? undefined : kindOf(line, from, firstEnd)
-  if (kind === undefined || (kind === "letters" && !isNamed(line, from))) return firstEnd
+  if (kind === undefined || (kind === "letters" && !isNamed(line, from) && !isInSentence(line, from))) return firstEnd
   const groups: Array<readonly [number, number]> = [[from, firstEnd]]
   let to = firstEnd
   let separator = 0
@@ -155,6 +130,12 @@ const isNamed = (line: string, from: number): boolean => {
     before--
   }
   return before < 0
+}
+
+/** A word in capitals after a word in small letters, or of another script. */
+const isInSentence = (line: string, from: number): boolean => {
+  const unit = line.charCodeAt(isSpace(line.charCodeAt(from - 1)) ? from - 2 : from - 1)
+  return isLower(unit) || unit >= 0x370
 }
 
 const namesNext = new Set([..."[(*:：\"'“‘«「『【"].map((mark) => mark.charCodeAt(0)))
@@ -202,48 +183,4 @@ const shapeOf = (
     kind,
     grouped: parts.length > 1
   }
-}
-
-/** Checks that the token is not part of an amount, date, address or telephone number. */
-const stands = (line: string, { from, kind, to }: Shape): boolean => {
-  const before = line.charCodeAt(from - 1)
-  const behind = line.charCodeAt(to)
-  if (from > 0) {
-    if (inWord(before) && before >= 0x80) return false
-    const isLabel = before === 0x3a && !isDigit(line.charCodeAt(from - 2))
-    if (notBefore.has(before) && !isLabel) return false
-    if (before === 0x5b && from > 1 && isAtom(line.charCodeAt(from - 2))) return false
-    if (isSpace(before)) {
-      const mark = line.charCodeAt(from - 2)
-      // A group of digits after another one, a currency sign, or a number sign.
-      if (kind === "digits" && isDigit(mark) && spacedDigits(line, from)) return false
-      if (from > 1 && notBeforeSpace.has(mark)) return false
-    }
-    if (kind === "digits" && currencyBefore.test(line.slice(Math.max(0, from - 6), from))) return false
-    if (before === 0x28 && line.charCodeAt(to) === 0x29 && /\d$/.test(line.slice(to + 1, to + 3))) return false
-  }
-  if (to < line.length) {
-    if (inWord(behind) && behind >= 0x80 && behind < 0x590) return false
-    if (notBehind.has(behind)) return false
-    if ((behind === 0x2e || behind === 0x2c || behind === 0x3a) && isAtom(line.charCodeAt(to + 1))) return false
-    if (kind === "digits" && isSpace(behind) && isDigit(line.charCodeAt(to + 1)) && digitsAt(line, to + 1) >= 3)
-      return false
-    if (kind === "digits" && units.test(line.slice(to, to + 12))) return false
-  }
-  return true
-}
-
-/** Number of digits at this position. */
-const digitsAt = (line: string, from: number): number => {
-  let to = from
-  while (to < line.length && to < from + mostShown && isDigit(line.charCodeAt(to))) to++
-  return to - from
-}
-
-/** Whether the digits before the space are a group of a longer number. */
-const spacedDigits = (line: string, from: number): boolean => {
-  let start = from - 2
-  while (start >= 0 && start > from - mostShown && isDigit(line.charCodeAt(start))) start--
-  const length = from - 2 - start
-  return length >= 3 || line.charCodeAt(start) === 0x2b || line.charCodeAt(start) === 0x29
 }

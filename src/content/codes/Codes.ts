@@ -1,8 +1,8 @@
 import type { SeenLine, SeenLink } from "../html/SeenHtml.ts"
 import * as CodeShapes from "./CodeShapes.ts"
+import * as CodeWeight from "./CodeWeight.ts"
 import * as Nearby from "./Nearby.ts"
 import * as SpokenLines from "./SpokenLines.ts"
-import * as WordSearch from "./WordSearch.ts"
 
 /** A code to type, as an event names it. */
 export interface Code {
@@ -27,23 +27,47 @@ const low = 40
 /** Score difference below which two codes are ambiguous. */
 const equal = 5
 
-interface Candidate {
+interface Candidate extends CodeWeight.Weight {
   readonly shape: CodeShapes.Shape
   readonly source: Code["source"]
-  readonly score: number
-  /** It has the label of another number. */
-  readonly isOther: boolean
+  /** A person may not see it. */
+  readonly isUncertain: boolean
 }
 
 /** The last line of a mail with a code bound to one site: `@example.com #482913`. */
 const bound = /^@[a-z0-9.-]{3,253}(?: %[a-z0-9.-]{3,253})? #([A-Za-z0-9-]{4,12})(?: @\S{3,253})?$/
 
+/** Spaces and dashes do not count in a comparison. */
+const joinedText = (text: string) => text.replace(/[\s\p{Pd}]/gu, "")
+
+/** What decides whether a code is certain. */
+interface Context {
+  /** In a list post a number is only somebody's words. */
+  readonly isList: boolean
+  /** If plain text stands in for HTML, what the HTML surely shows. A code in the plain text alone is uncertain. */
+  readonly shown: string | null
+}
+
 /** Finds the code of a mail. Ignores quoted lines. */
-export const find = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>): Code | null => {
+export const find = (
+  about: SpokenLines.SpokenLines,
+  sources: ReadonlyArray<Source>,
+  { isList, shown }: Context
+): Code | null => {
+  const code = bestOf(about, sources, shown)
+  return isList && code !== null ? { ...code, confidence: "low" } : code
+}
+
+const bestOf = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>, shown: string | null): Code | null => {
+  const visible = shown === null ? undefined : joinedText(`${about.lines[0]?.text}\n${shown}`)
+  const isUnseen = (name: Code["source"], value: string) =>
+    name === "text" && visible !== undefined && !visible.includes(joinedText(value))
   for (const { name, spoken } of sources) {
     const last = spoken.lines.findLast(({ quoted }) => !quoted)
     const [, value] = bound.exec(last?.text ?? "") ?? []
-    if (value !== undefined) return { value, shown: value, source: name, confidence: "high" }
+    if (value === undefined) continue
+    const confidence = last?.uncertain !== undefined || isUnseen(name, value) ? "low" : "high"
+    return { value, shown: value, source: name, confidence }
   }
   const inSubject = candidates("subject", about, undefined)
   const subjectSays = Nearby.says(about.hits(0))
@@ -55,7 +79,7 @@ export const find = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Sour
     for (const each of found) {
       // A number that is link text refers to an order or invoice.
       const score = each.score + again(each, inSubject) - (linked.has(each.shape.shown) ? 30 : 0)
-      all.push({ ...each, score })
+      all.push({ ...each, score, isUncertain: each.isUncertain || isUnseen(name, each.shape.shown) })
     }
   }
   return best(all)
@@ -74,7 +98,11 @@ const best = (all: ReadonlyArray<Candidate>): Code | null => {
   if (first === undefined || first.score < low) return null
   const { shape, score, source } = first
   const isAlone = all.every((other) => other.shape.value === shape.value || other.score < score - equal)
-  return { value: shape.value, shown: shape.shown, source, confidence: isAlone && score >= high ? "high" : "low" }
+  // The same code may stand in a visible place too.
+  const isSure = (one: Candidate) => one.score >= high && !one.isDoubtful && !one.isUncertain
+  const isHigh =
+    isAlone && (first.isUncertain ? all.some((one) => one.shape.value === shape.value && isSure(one)) : isSure(first))
+  return { value: shape.value, shown: shape.shown, source, confidence: isHigh ? "high" : "low" }
 }
 
 /** A row of cells with one digit each is one line. */
@@ -87,7 +115,9 @@ const joined = (spoken: SpokenLines.SpokenLines): SpokenLines.SpokenLines => {
   const close = () => {
     const [first] = boxes
     if (first !== undefined && boxes.length >= 4 && boxes.length <= 10) {
-      all.push({ ...first, text: boxes.map(({ text }) => text).join("") })
+      const text = boxes.map((box) => box.text).join("")
+      const uncertain = boxes.some((box) => box.uncertain !== undefined) ? [[0, text.length] as const] : undefined
+      all.push({ ...first, text, uncertain })
     } else all.push(...boxes)
     boxes = []
   }
@@ -116,78 +146,10 @@ const candidates = (
     CodeShapes.find(line.text, shapes, mostCandidates - looked)
     looked += shapes.length
     for (const shape of shapes) {
-      const { isOther, score } = weigh(context, index, shape, subject)
-      if (isOther || score >= low - 20) found.push({ shape, source, score, isOther })
+      const weight = CodeWeight.weigh(context, index, shape, subject)
+      const isUncertain = line.uncertain?.some(([from, to]) => from < shape.to && to > shape.from) === true
+      if (weight.isOther || weight.score >= low - 20) found.push({ shape, source, isUncertain, ...weight })
     }
   }
   return found
-}
-
-interface Weight {
-  readonly score: number
-  readonly isOther: boolean
-}
-
-const wordless = /^[^\p{L}\p{N}]*$/u
-
-/** The score of a candidate. `docs/extraction.md` has the resulting accuracy. */
-const weigh = (
-  context: SpokenLines.SpokenLines,
-  index: number,
-  shape: CodeShapes.Shape,
-  subject: Nearby.Said | undefined
-): Weight => {
-  const line = context.lines[index] ?? SpokenLines.empty
-  const { text } = line
-  const rest = text.length - (shape.to - shape.from)
-  const isAlone =
-    rest === 0 || (rest <= 16 && wordless.test(text.slice(0, shape.from)) && wordless.test(text.slice(shape.to)))
-  if (!isAlone && !Nearby.mayMean(context, index)) return { score: 0, isOther: Nearby.isLabelled(context, index) }
-  const near = Nearby.around(context, index, shape, isAlone)
-  // Use 482913 to verify your number.
-  if (near.soon <= 5 && near.auth <= 25) near.code = Math.min(near.code, near.auth)
-  const isOther = near.other < near.code
-  const code = Math.min(near.code, subject?.code === 0 && isAlone && !isOther ? 60 : Number.POSITIVE_INFINITY)
-  // The subject names another purpose: your boarding pass.
-  const isElse = subject !== undefined && subject.others > 0 && subject.code > 0
-  let score = 0
-  if (code <= 40) score += 50
-  else if (code <= 80) score += isAlone ? 48 : 38
-  else if (code <= 160) score += isAlone ? 44 : 18
-  else if (isAlone && code <= 300) score += 36
-  if (isOther) score -= 60
-  // Bookings and licenses have codes of letters among many numbers.
-  if (shape.kind !== "digits") score -= Math.min(30, 10 * near.others) + (isElse ? 12 : 0)
-  if (near.deal < 200) score -= shape.kind === "digits" && near.auth < 100 ? 20 : 50
-  if (near.auth < 200) score += 20
-  else if (subject?.auth === 0) score += 15
-  if (near.soon < 200) score += 6
-  // Excludes door codes and the like, which are not for an account.
-  else if (!isAlone && near.auth >= 200 && subject !== undefined && subject.auth > 0 && subject.code > 0) score -= 10
-  return { score: score + looks(line, isAlone) + form(shape), isOther }
-}
-
-const codeNames = /otp|code|token|\bpin\b|passc|verif|kod/
-
-const looks = ({ fontSize, names, spaced, strong }: SeenLine, isAlone: boolean): number =>
-  (isAlone ? 15 : 0) +
-  (isAlone && fontSize >= 20 ? 8 : 0) +
-  (spaced ? 10 : 0) +
-  (names !== "" && codeNames.test(names) ? 12 : 0) +
-  (strong ? 4 : 0)
-
-const form = ({ grouped, kind, value }: CodeShapes.Shape): number => {
-  if (kind === "digits") {
-    if (value.length === 4 && !grouped) return /^(?:19|20)\d\d$/.test(value) ? -25 : 6
-    if (value.length === 8 && /^(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d$/.test(value)) return -6
-    return value.length === 6 ? 12 : value.length > 8 ? -5 : 6
-  }
-  if (kind === "letters") {
-    if (WordSearch.search(value.toLowerCase()).length > 0) return -100
-    // Names and words have vowels. Generated codes usually avoid them.
-    const vowels = value.match(/[AEIOUY]/g)?.length ?? 0
-    if (!grouped && value.length < 5) return -60
-    return vowels * 3 > value.length ? -40 : grouped ? -8 : vowels > 1 ? -60 : vowels === 1 ? -25 : -10
-  }
-  return /[a-z]/.test(value) ? -10 : 0
 }

@@ -1,5 +1,7 @@
 import type { Extracted } from "../../model/Extracted.ts"
+import * as Invisible from "../html/Invisible.ts"
 import type { SeenHtml, SeenLine } from "../html/SeenHtml.ts"
+import * as TextMatch from "../html/TextMatch.ts"
 import * as Codes from "./Codes.ts"
 import * as Links from "./Links.ts"
 import * as PlainLines from "./PlainLines.ts"
@@ -16,25 +18,40 @@ export const of = (mail: {
   readonly text: string | null
   /** The visible content of each HTML part. */
   readonly html: ReadonlyArray<SeenHtml>
+  /**
+   * What the HTML surely shows, or null if the plain text is shown beside it. By default mail programs show one of
+   * them.
+   */
+  readonly shown?: string | null
   readonly listUnsubscribe: string | undefined
   readonly listUnsubscribePost: string | undefined
+  /** A post of a mailing list or a newsletter, by its header. */
+  readonly isList: boolean
 }): Extracted => {
-  const about = SpokenLines.alone(mail.subject)
-  const sources: Array<Codes.Source & Links.Source> = []
+  const isBoth = mail.text !== null && mail.html.length > 0
+  const { shown = isBoth ? TextMatch.certainText(mail.html) : null } = mail
+  const about = SpokenLines.alone(Invisible.without(mail.subject).seen)
+  const sources: Array<Links.Source> = []
   let room = mostText
   if (mail.text !== null) {
-    const { lines, links } = PlainLines.read(mail.text, room, Links.mostLooked, Links.longestUrl)
+    const { lines, links } = PlainLines.read(
+      Invisible.without(mail.text).seen,
+      room,
+      Links.mostLooked,
+      Links.longestUrl
+    )
     sources.push({ name: "text", spoken: SpokenLines.of(lines), links })
   }
   for (const { lines, links } of mail.html) {
     if (room <= 0) break
     const first = within(lines, room)
     room = first.left
-    sources.push({ name: "html", spoken: SpokenLines.of(first.lines), links })
+    const bare = PlainLines.bare(first.lines, links, Links.mostLooked, Links.longestUrl)
+    sources.push({ name: "html", spoken: SpokenLines.of(first.lines), links: [...links, ...bare] })
   }
   return {
-    code: Codes.find(about, sources),
-    links: Links.find(about, sources),
+    code: Codes.find(about, sources, { isList: mail.isList, shown }),
+    links: Links.find(about, sources, shown),
     unsubscribe: Unsubscribe.read(mail.listUnsubscribe, mail.listUnsubscribePost)
   }
 }

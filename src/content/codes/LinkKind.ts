@@ -1,3 +1,4 @@
+import * as UrlPath from "./UrlPath.ts"
 import type { Hit } from "./WordSearch.ts"
 import type { Category } from "./Words.ts"
 
@@ -29,35 +30,45 @@ const kindOf: Partial<Record<Category, keyof Votes>> = {
   foot: "foot"
 }
 
-/** Adds the votes of a text, each category once. */
-export const hear = (votes: Votes, hits: ReadonlyArray<Hit>, weight: number): void => {
+/** Adds the votes of a text, each category once. Returns whether it names a purpose. */
+export const hear = (votes: Votes, hits: ReadonlyArray<Hit>, weight: number): boolean => {
+  let isSaid = false
   for (const [index, { category }] of hits.entries()) {
     const kind = kindOf[category]
     if (kind === undefined || hits.findIndex((other) => other.category === category) < index) continue
     votes[kind] += weight
+    isSaid ||= kind !== "foot"
   }
+  return isSaid
 }
 
-/** Path names that programs use in URLs, in English for every language. */
-const paths: ReadonlyArray<readonly [RegExp, keyof Votes]> = [
+/** Names that programs use in paths, in English for every language. */
+const names: ReadonlyArray<readonly [RegExp, keyof Votes]> = [
   [/reset|recover|password|passwd|forgot/, "reset"],
-  [/invit|\/join/, "invite"],
-  [/log-?_?in|sign-?_?in|magic|\/auth\/email|otp|session/, "login"],
-  [/verif|confirm|activat|validat|register|sign-?_?up/, "verify"],
-  [/unsub|preferences|privacy|\/terms|\/legal|opt-?out|\/help|\/support|view-?in-?browser/, "foot"]
+  [/invit|^join/, "invite"],
+  [/log-?_?in|sign-?_?in|magic|(?:^|[-_])otp|session/, "login"],
+  [/verif|confirm|activat|validat|register|sign-?_?up|opt-?_?in/, "verify"]
 ]
-const longestPath = 300
+/** What the mail says counts more than the path. */
+export const pathWeight = 1.5
+const footWeight = 3
+const footPath = /unsub|preferences|privacy|\/terms|\/legal|opt-?out|view-?in-?browser/
 
-export const hearUrl = (votes: Votes, url: string, weight: number): void => {
-  const from = url.indexOf("/", 8)
-  if (from === -1) return
-  const path = url.slice(from, from + longestPath).toLowerCase()
-  for (const [pattern, kind] of paths) if (pattern.test(path)) votes[kind] += weight
+/**
+ * Adds the vote of the last named segment of the path. Folders and the query do not vote: `/login-actions/` serves
+ * every action, and `passwordset=false` is a setting. A page without a secret resets nothing.
+ */
+export const hearUrl = (votes: Votes, url: string, hasSecret: boolean): void => {
+  const { last, path } = UrlPath.of(url)
+  const named = names.find(([pattern]) => pattern.test(last))
+  if (named !== undefined && (hasSecret || named[1] !== "reset")) votes[named[1]] += pathWeight
+  if (footPath.test(path)) votes.foot += footWeight
 }
 
-export const add = (votes: Votes, others: Votes): void => {
-  for (const kind of kinds) votes[kind] += others[kind]
-  votes.password += others.password
+/** Adds what the mail says around a link. A link without a secret resets nothing. */
+export const add = (votes: Votes, others: Votes, hasSecret: boolean): void => {
+  for (const kind of kinds) if (hasSecret || kind !== "reset") votes[kind] += others[kind]
+  if (hasSecret) votes.password += others.password
 }
 
 export const isAny = (votes: Votes): boolean => votes.password > 0 || kinds.some((kind) => votes[kind] > 0)
@@ -67,9 +78,10 @@ export const most = (votes: Votes): { readonly kind: LinkKind; readonly votes: n
   let kind: LinkKind = "other"
   let best = 0
   for (const each of kinds) {
-    // An invitation may also ask for a password.
+    // Many languages use the words of a reset for any change. An invitation may also ask for a password.
+    const own = each === "reset" && votes.password === 0 ? votes.reset / 2 : votes[each]
     const isForPassword = each === (votes.invite > votes.reset ? "invite" : "reset")
-    const count = votes[each] + (isForPassword ? votes.password * 0.75 : 0)
+    const count = own + (isForPassword ? votes.password * 0.75 : 0)
     if (count > best) {
       best = count
       kind = each

@@ -1,7 +1,7 @@
 import type { SeenLink } from "../html/SeenHtml.ts"
 import * as LinkKind from "./LinkKind.ts"
 import * as Secret from "./Secret.ts"
-import type { SpokenLines } from "./SpokenLines.ts"
+import * as SpokenLines from "./SpokenLines.ts"
 import * as WordSearch from "./WordSearch.ts"
 
 /** A main link of a mail, as an event lists it. */
@@ -11,10 +11,13 @@ export interface Link {
   /** Its visible text, or empty for a bare address. */
   readonly text: string
   readonly host: string
+  /** `low` if a person may not see it. */
+  readonly confidence: "high" | "low"
 }
 
 export interface Source {
-  readonly spoken: SpokenLines
+  readonly name: "text" | "html"
+  readonly spoken: SpokenLines.SpokenLines
   readonly links: ReadonlyArray<SeenLink>
 }
 
@@ -28,13 +31,19 @@ const mostKnown = 100
 const many = 12
 const longestText = 200
 const mostLabels = 4
+const reachAbove = 3
+const reachHeading = 12
+const headingSize = 20
+const urls = /\bhttps?:\/\/\S+/g
 
 /** A URL with its link text. */
 interface Target {
   readonly url: string
   readonly labels: Set<string>
   button: boolean
-  readonly spoken: SpokenLines
+  /** A person may not see it. */
+  isUncertain: boolean
+  readonly spoken: SpokenLines.SpokenLines
   readonly line: number
 }
 
@@ -48,12 +57,17 @@ interface Known extends Target {
 
 /**
  * Returns the main links of a mail, best first: those with a secret and a stated purpose, and the only button.
- * Excludes quoted and footer links.
+ * Excludes quoted and footer links. If plain text stands in for HTML, `shown` is what the HTML surely shows.
  */
-export const find = (about: SpokenLines, sources: ReadonlyArray<Source>): ReadonlyArray<Link> => {
-  const known = read(targetsOf(sources)).filter(({ votes }) => votes.foot <= LinkKind.most(votes).votes)
+export const find = (
+  about: SpokenLines.SpokenLines,
+  sources: ReadonlyArray<Source>,
+  shown: string | null
+): ReadonlyArray<Link> => {
+  const known = read(targetsOf(sources, shown)).filter(({ votes }) => votes.foot <= LinkKind.most(votes).votes)
   const buttons = known.filter(({ button }) => button).length
   const secrets = known.filter(({ hasSecret }) => hasSecret).length
+  const taken = linesOf(known)
   const subject = LinkKind.none()
   if (known.length > 0) LinkKind.hear(subject, about.hits(0), 4)
   const found: Array<{ readonly link: Link; readonly score: number }> = []
@@ -61,15 +75,19 @@ export const find = (about: SpokenLines, sources: ReadonlyArray<Source>): Readon
     const { button, hasSecret, order, url, votes } = each
     const isTheOne = button ? buttons === 1 : hasSecret && secrets === 1 && buttons === 0
     if (!isTheOne && !hasSecret) continue
-    if (isTheOne || button || secrets <= many) listen(each)
+    if (isTheOne || button || secrets <= many) listen(each, taken.get(each.spoken))
     const own = LinkKind.most(votes)
-    if (!isTheOne && own.votes < 2) continue
-    LinkKind.add(votes, subject)
+    if (!isTheOne && own.votes < LinkKind.pathWeight) continue
+    LinkKind.add(votes, subject, hasSecret)
     const { kind, votes: most } = LinkKind.most(votes)
     const host = URL.parse(url)?.hostname ?? ""
     if (host === "") continue
     const score = most + (hasSecret ? 6 : 0) + (button ? 4 : 0) + (isTheOne ? 4 : 0) - votes.foot * 2 - order / 1_000
-    found.push({ link: { kind, url, text: each.text, host }, score: kind === "other" ? score - 4 : score })
+    const confidence = each.isUncertain ? "low" : "high"
+    found.push({
+      link: { kind, url, text: each.text, host, confidence },
+      score: (kind === "other" ? score - 4 : score) - (each.isUncertain ? 1_000 : 0)
+    })
   }
   return found
     .sort((one, other) => other.score - one.score)
@@ -77,19 +95,22 @@ export const find = (about: SpokenLines, sources: ReadonlyArray<Source>): Readon
     .map(({ link }) => link)
 }
 
+/** The part of a URL to search in the HTML's text. */
+const longestShown = 200
+
 const isUrl = /^https?:\/\/./i
 const isAddress = /^(?:https?:\/\/|www\.)/i
 
-const targetsOf = (sources: ReadonlyArray<Source>): ReadonlyArray<Target> => {
+const targetsOf = (sources: ReadonlyArray<Source>, shown: string | null): ReadonlyArray<Target> => {
   const targets = new Map<string, Target>()
   let looked = 0
-  for (const { links, spoken } of sources) {
-    for (const { button, image, line, quoted, text, url } of links) {
+  for (const { links, name, spoken } of sources) {
+    for (const { button, image, isUncertain, line, quoted, text, url } of links) {
       if (++looked > mostLooked) break
       if (quoted || (image && text === "") || url.length > longestUrl) continue
       const before = targets.get(url)
       if (before === undefined && (targets.size === mostKnown || !isUrl.test(url))) continue
-      const target = before ?? { url, labels: new Set(), button: false, spoken, line }
+      const target = before ?? { url, labels: new Set(), button: false, isUncertain: true, spoken, line }
       if (before === undefined) targets.set(url, target)
       // The text of the button comes first.
       if (text !== "" && !isAddress.test(text) && !url.includes(text)) {
@@ -97,6 +118,8 @@ const targetsOf = (sources: ReadonlyArray<Source>): ReadonlyArray<Target> => {
         if (target.labels.size < mostLabels) target.labels.add(text.slice(0, longestText))
       }
       target.button ||= button
+      target.isUncertain &&=
+        isUncertain === true || (name === "text" && shown !== null && !shown.includes(url.slice(0, longestShown)))
     }
   }
   return [...targets.values()]
@@ -110,20 +133,40 @@ const read = (targets: ReadonlyArray<Target>): ReadonlyArray<Known> =>
       LinkKind.hear(votes, WordSearch.search(WordSearch.fold(label)), target.button ? 6 : 4)
     }
     if (targets.length > many && !target.button && !LinkKind.isAny(votes)) return []
-    LinkKind.hearUrl(votes, target.url, 3)
+    const hasSecret = Secret.isIn(target.url)
+    LinkKind.hearUrl(votes, target.url, hasSecret)
     const [text = ""] = target.labels
-    return [{ ...target, text, votes, order, hasSecret: Secret.isIn(target.url) }]
+    return [{ ...target, text, votes, order, hasSecret }]
   })
 
-/** Adds the votes of the link's sentence, and of the two before it. */
-const listen = ({ line, spoken, votes }: Known): void => {
-  const around = LinkKind.none()
-  for (const [place, weight] of [
-    [line, 2],
-    [line - 1, 1],
-    [line - 2, 0.5]
-  ] as const) {
-    if (spoken.lines[place]?.quoted === false) LinkKind.hear(around, spoken.hits(place), weight)
+/** The lines of the links with a secret. They speak of their own link. */
+const linesOf = (known: ReadonlyArray<Known>): ReadonlyMap<SpokenLines.SpokenLines, ReadonlySet<number>> => {
+  const lines = new Map<SpokenLines.SpokenLines, Set<number>>()
+  for (const { hasSecret, line, spoken } of known) {
+    if (hasSecret) lines.set(spoken, (lines.get(spoken) ?? new Set()).add(line))
   }
-  LinkKind.add(votes, around)
+  return lines
 }
+
+/** Adds the votes of the nearest lines that name a purpose, from the link's line upwards, and of its heading. */
+const listen = ({ hasSecret, labels, line, spoken, votes }: Known, taken: ReadonlySet<number> | undefined): void => {
+  const around = LinkKind.none()
+  let weight = 2
+  for (let place = line; place >= 0 && place > line - reachHeading; place--) {
+    const each = spoken.lines[place]
+    if (each === undefined || each.quoted) break
+    const isNear = place > line - reachAbove
+    if (!isNear && each.fontSize < headingSize) continue
+    if (place !== line && taken?.has(place) === true) continue
+    // The label has voted already.
+    if (!labels.has(each.text) && LinkKind.hear(around, spokenBy(spoken, place), weight)) weight /= 2
+    if (!isNear) break
+  }
+  LinkKind.add(votes, around, hasSecret)
+}
+
+/** The words of a line without those of its URLs. */
+const spokenBy = (spoken: SpokenLines.SpokenLines, place: number): ReadonlyArray<WordSearch.Hit> =>
+  spoken.folded(place).includes("://")
+    ? WordSearch.search(spoken.folded(place).slice(0, SpokenLines.longest).replace(urls, " "))
+    : spoken.hits(place)

@@ -6,6 +6,8 @@ import * as WordSearch from "./WordSearch.ts"
 export interface Said {
   code: number
   other: number
+  /** The label of another number that stands between. */
+  beside: number
   /** The number of such words. */
   others: number
   deal: number
@@ -16,6 +18,7 @@ export interface Said {
 const nothing = (): Said => ({
   code: Number.POSITIVE_INFINITY,
   other: Number.POSITIVE_INFINITY,
+  beside: Number.POSITIVE_INFINITY,
   others: 0,
   deal: Number.POSITIVE_INFINITY,
   auth: Number.POSITIVE_INFINITY,
@@ -23,7 +26,7 @@ const nothing = (): Said => ({
 })
 
 /** The topic of a category's words. Other words are about signing in. */
-const speaksOf = new Map<WordSearch.Hit["category"], ReadonlyArray<Exclude<keyof Said, "others">>>([
+const speaksOf = new Map<WordSearch.Hit["category"], ReadonlyArray<Exclude<keyof Said, "others" | "beside">>>([
   ["otp", ["auth", "code"]],
   ["code", ["code"]],
   ["other", ["other"]],
@@ -77,6 +80,10 @@ const reachAbove = (near: Said, above: string | undefined, shape: Shape, isAlone
   return isAnnounced ? 160 : 0
 }
 
+const ends = /[.!?。！？؟।]\s/g
+/** The distance that the sentence ends of a text add: they separate words from the number. */
+const sentenceEnds = (text: string, cost: number): number => (text.match(ends)?.length ?? 0) * cost
+
 const hearAbove = (
   near: Said,
   context: SpokenLines.SpokenLines,
@@ -97,7 +104,8 @@ const hearAbove = (
     for (const hit of hits) {
       // The line mentions a code: another word counts only as the label right before the number.
       const isLabel = spoken === undefined || (hit.from > spoken.to && length - hit.to < 4)
-      if (hit.category !== "other" || isLabel) hear(near, hit, distance + length - hit.to)
+      const sentences = isAlone ? 0 : sentenceEnds(context.folded(above).slice(hit.to, length), 40)
+      if (hit.category !== "other" || isLabel) hear(near, hit, distance + length - hit.to + sentences)
     }
     distance += length
   }
@@ -126,12 +134,67 @@ const hearBelow = (
 
 /** The label of a number must be in its sentence. Its purpose may be in another. */
 const isMeasured = ({ category }: WordSearch.Hit): boolean =>
-  category === "code" || category === "otp" || category === "other" || category === "deal"
+  category === "code" || category === "otp" || category === "other" || category === "deal" || category === "soon"
 
 const speaks = ({ category }: WordSearch.Hit): boolean => category === "code" || category === "otp"
 
 const number = /\p{Nd}{3}/u
-const ends = /[.!?。！？؟।]\s/g
+
+/** The position of the bracket that the text at this position is in, or -1. */
+const bracketBefore = (text: string, at: number): number => {
+  const open = text.lastIndexOf("(", at)
+  return open > text.lastIndexOf(")", at - 1) ? open : -1
+}
+
+/**
+ * Text between a label and its number: the rest of its word and marks, and for `weak` a short word such as `is`. In
+ * scripts without spaces the rest of the word may be a sentence.
+ */
+const strong =
+  /^(?:[^\P{L}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]*|\p{L}{0,3})[^\p{L}\p{N}.!?]*$/u
+const weak = /^[\p{L}\p{M}]{0,12}[^\p{L}\p{N}.!?]*(?:\p{L}{1,6}[^\p{L}\p{N}.!?]+)?$/u
+
+/** Text between the word for code and its purpose: code de …, but not code to …, which may end before any word. */
+const joins = /^\p{L}*[ -](?:(?!to )\p{L}{1,3} )?$/u
+
+/** Text between a number that starts the line and its label: KXTPQ is your Acme code. */
+const naming = /^[^\p{N}.!?,;:]{2,40}$/u
+
+/**
+ * Whether the label of a code stands directly before the candidate, or ends the line above it. `weak` is a label with a
+ * word between, or behind a candidate that starts the line.
+ */
+export const labelOf = (
+  context: SpokenLines.SpokenLines,
+  index: number,
+  shape: Shape,
+  isAlone: boolean
+): "strong" | "weak" | undefined => {
+  const place = isAlone ? index - 1 : index
+  const line = context.lines[place]
+  const folded = context.folded(place)
+  if (line === undefined || line.quoted || folded.length > SpokenLines.longest) return undefined
+  const isSame = folded.length === line.text.length
+  const to = isAlone ? folded.length : isSame ? shape.from : WordSearch.fold(line.text.slice(0, shape.from)).length
+  const hits = context.hits(place)
+  const at = hits.findLastIndex((hit) => speaks(hit) && hit.to <= to)
+  const label = hits[at]
+  if (label !== undefined) {
+    // A code of verification: the words for its purpose are part of the label.
+    let labelEnd = label.to
+    for (const purpose of hits.slice(at + 1, at + 4)) {
+      if (purpose.to > to || !joins.test(folded.slice(labelEnd, purpose.from))) break
+      labelEnd = purpose.to
+    }
+    const between = folded.slice(labelEnd, to)
+    if (strong.test(between)) return "strong"
+    if (weak.test(between)) return "weak"
+  }
+  const end = to + shape.to - shape.from
+  const isFirst = !isAlone && !/\p{L}/u.test(folded.slice(0, to))
+  const behind = !isFirst ? undefined : hits.find((hit) => speaks(hit) && hit.from >= end)
+  return behind !== undefined && naming.test(folded.slice(end, behind.from)) ? "weak" : undefined
+}
 
 const hearLine = (near: Said, context: SpokenLines.SpokenLines, index: number, shape: Shape): void => {
   const line = context.lines[index]?.text ?? ""
@@ -142,20 +205,24 @@ const hearLine = (near: Said, context: SpokenLines.SpokenLines, index: number, s
   const from = isLong ? left.length : isSame ? shape.from : WordSearch.fold(line.slice(0, shape.from)).length
   const text = isLong ? left + WordSearch.fold(line.slice(shape.from, shape.to + 120)) : folded
   const to = from + (shape.to - shape.from)
-  // A sentence end between them separates words from the number.
-  const sentence = (part: string) => (part.match(ends)?.length ?? 0) * 40
+  const bracket = bracketBefore(text, from)
   for (const hit of isLong ? WordSearch.phrases(text) : context.hits(index)) {
     if (hit.to <= from) {
       const between = text.slice(hit.to, from)
       // A label with its own number: order 55123, your code is 482913.
       const isTaken = number.test(between)
-      if (isTaken && hit.category === "other") continue
-      const distance = from - hit.to + (isMeasured(hit) ? sentence(between) : 0)
+      if (isTaken && hit.category === "other") {
+        near.beside = Math.min(near.beside, from - hit.to)
+        continue
+      }
+      const isApart = hit.to <= bracket && !/^[^\p{L}]*$/u.test(text.slice(bracket, from))
+      const distance = from - hit.to + (isMeasured(hit) ? sentenceEnds(between, 40) + (isApart ? 80 : 0) : 0)
       hear(near, hit, isTaken && !/[:：]\s*$/.test(between) ? distance + 40 : distance)
     } else if (hit.from >= to) {
       // A label after the number belongs to the following text: 482913 (ref: KXTP).
       const isLabel = hit.category === "other" && /[:：#]/.test(text.slice(hit.to - 1, hit.to + 2))
-      if (!isLabel) hear(near, hit, hit.from - to + 1 + (isMeasured(hit) ? sentence(text.slice(to, hit.from)) : 0))
+      if (!isLabel)
+        hear(near, hit, hit.from - to + 1 + (isMeasured(hit) ? sentenceEnds(text.slice(to, hit.from), 60) : 0))
     }
   }
 }

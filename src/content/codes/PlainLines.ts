@@ -14,7 +14,9 @@ const starts = /https?:\/\//gi
 /** Ends a URL in plain text: space, surrounding brackets and quotes, and letters of scripts without spaces. */
 const ends = /[\s<>"\u3000-\u9fff\uff00-\uffef]|$/g
 const stop = /[.,;:!?'*_\])}]/
-const beforeUrl = /[\s([<:]/
+/** Ends a label: brackets, quotes, colons, arrows and dashes before the URL. */
+const beforeUrl = /[\s([<:："'“„«»「『→➜>=|–—-]/
+const sentenceEnd = /[.!?。！？؟।]\s+(?=\S)/g
 
 /** The visible lines of the first `most` characters. A line that starts with `>` is quoted. */
 export const read = (text: string, most: number, mostLinks: number, longestUrl: number): PlainText => {
@@ -46,7 +48,26 @@ export const read = (text: string, most: number, mostLinks: number, longestUrl: 
   return { lines, links }
 }
 
-/** `Label ( https://… )`, `Label [https://…]` and `Label: https://…` have a text. Other URLs have none. */
+/** The URLs in lines of HTML without a link, which mail programs show as links. */
+export const bare = (
+  lines: ReadonlyArray<SeenLine>,
+  links: ReadonlyArray<SeenLink>,
+  mostLinks: number,
+  longestUrl: number
+): ReadonlyArray<SeenLink> => {
+  const linked = new Set(links.map(({ line }) => line))
+  const found: Array<SeenLink> = []
+  for (const [index, { quoted, text, uncertain }] of lines.entries()) {
+    if (found.length >= mostLinks) break
+    if (quoted || !text.includes("://") || linked.has(index)) continue
+    const isUncertain = uncertain !== undefined
+    for (const { text: label, url } of urls(text, longestUrl))
+      found.push({ url, text: label, line: index, button: false, image: false, quoted, isUncertain })
+  }
+  return found
+}
+
+/** The text of a URL is its sentence up to it: `Label ( https://… )`, `Label: https://…`, `登录：https://…`. */
 const urls = (line: string, longest: number): Array<{ readonly url: string; readonly text: string }> => {
   const found: Array<{ readonly url: string; readonly text: string }> = []
   let label = 0
@@ -56,15 +77,19 @@ const urls = (line: string, longest: number): Array<{ readonly url: string; read
     const to = ends.exec(line)?.index ?? line.length
     starts.lastIndex = Math.max(to, match.index + 1)
     if (to - match.index > longest) continue
-    const before = line[match.index - 1]
     const url = trimmed(cut(line.slice(match.index, to)))
     if (url.length < 10) continue
-    const text = withoutEnd(line.slice(Math.max(label, match.index - 120), match.index), beforeUrl).trim()
-    const isLabelled = before === "(" || before === "[" || before === "<" || before === " "
-    found.push({ url, text: isLabelled ? text : "" })
+    const text = withoutEnd(line.slice(Math.max(label, match.index - 120), match.index), beforeUrl)
+    found.push({ url, text: lastSentence(text).trim() })
     label = match.index + url.length + 1
   }
   return found
+}
+
+const lastSentence = (text: string): string => {
+  let from = 0
+  for (const { 0: end, index } of text.matchAll(sentenceEnd)) from = index + end.length
+  return text.slice(from)
 }
 
 /** Cuts at a square bracket opened before the URL: [https://…]Or so. */

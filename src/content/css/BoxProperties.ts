@@ -1,40 +1,14 @@
-import * as Color from "./Color.ts"
-import type { Display } from "./Effects.ts"
+import * as Displays from "./Displays.ts"
+import { thin, upTo } from "./HarmlessProperties.ts"
 import * as Length from "./Length.ts"
 import * as Shapes from "./Shapes.ts"
 import { isInherited, type Property } from "./TextProperties.ts"
 
-const displays: Readonly<Record<string, Display>> = {
-  none: "none",
-  inline: "inline",
-  contents: "inline",
-  "inline-block": "inline",
-  "inline-flex": "inline",
-  "inline-grid": "inline",
-  "inline-table": "inline",
-  ruby: "inline",
-  block: "block",
-  flex: "block",
-  grid: "block",
-  "flow-root": "block",
-  "-webkit-box": "block",
-  table: "table",
-  "table-row-group": "block",
-  "table-header-group": "block",
-  "table-footer-group": "block",
-  "table-caption": "block",
-  "table-column": "none",
-  "table-column-group": "none",
-  "table-row": "row",
-  "table-cell": "cell",
-  "list-item": "item"
-}
-
-const opacity = (value: string): number | undefined => {
-  const match = /^([+-]?[\d.]+(?:e[+-]?\d+)?)(%?)$/.exec(value)
-  const length = match === null && value.startsWith("calc(") ? Length.parse(value)?.number : undefined
-  if (match === null) return length
-  return Math.max(0, Math.min(1, match[2] === "%" ? Number(match[1]) / 100 : Number(match[1])))
+/** A number or percentage from 0 to 1, or undefined. */
+const share = (value: string): number | undefined => {
+  const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%?)$/.exec(value)
+  if (match === null) return value.endsWith(")") ? Length.parse(value)?.number : undefined
+  return Math.max(0, match[2] === "%" ? Number(match[1]) / 100 : Number(match[1]))
 }
 
 type Side =
@@ -49,115 +23,184 @@ type Side =
   | "marginLeft"
   | "marginTop"
 
-const isBoxWord = /^(auto|none|initial|inherit|unset|revert|fit-content|min-content|max-content)$/
+const isBoxWord =
+  /^(auto|none|initial|inherit|unset|fit-content|min-content|max-content|-webkit-fill-available|-moz-fit-content|stretch)$/
+
+/** Browsers ignore a negative size. */
+const isNegativeSize = (name: Side, value: string) =>
+  value.startsWith("-") && /^-[\d.]/.test(value) && /idth|eight/.test(name)
 
 const side =
   (name: Side): Property =>
   (effects, value) => {
+    if (isNegativeSize(name, value)) return true
     const length = Length.parse(value)
-    if (length !== undefined || isBoxWord.test(value)) effects[name] = length
+    // Browsers ignore a value such as `30px, width: 30px`.
+    if (length === undefined && !isBoxWord.test(value)) return /^[^(]*[,:]/.test(value)
+    effects[name] = length
+    return name.startsWith("max") || inPixels(length) <= widestBox
   }
 
-const clips = (value: string) => /^(hidden|clip|scroll|auto|-moz-hidden-unscrollable)$/.test(value)
+const inPixels = (length: Length.Length | undefined) => (length === undefined ? 0 : Length.resolve(length, 16, 600))
 
-/** Width of a visible border or padding. */
-const isSome = (value: string) =>
-  value.split(" ").some((word) => {
-    const length = Length.parse(word)
-    return length !== undefined && length.px + length.em > 0
-  })
+/** Wider margins and boxes may move text to the left of the window, where elements align to the right. */
+const mostBehind = 500
+const widestBox = 1_500
+
+/** A margin behind or below an element, which moves the elements that follow. */
+const following: Property = (effects, value) => {
+  const length = Length.parse(value)
+  effects.pulls = Math.max(effects.pulls ?? 0, -inPixels(length))
+  return length === undefined ? isBoxWord.test(value) : Math.abs(inPixels(length)) <= mostBehind
+}
+
+const minimum: Property = (effects, value) => {
+  const length = Length.parse(value)
+  if (length === undefined && !isBoxWord.test(value)) return false
+  if (inPixels(length) > widestBox) return false
+  effects.hasMinimum = (length !== undefined && Length.resolve(length, 16, 100) > 0) || effects.hasMinimum === true
+  return true
+}
+
+const clips = (value: string) => /^(hidden|clip|scroll|auto|overlay|-moz-hidden-unscrollable)$/.test(value)
+
+const isOverflow = (value: string) => clips(value) || /^(visible|initial|unset)$/.test(value)
+
+/** More padding moves text. */
+const mostPadding = 500
 
 const padding: Property = (effects, value) => {
-  effects.hasPadding = isSome(value) || effects.hasPadding === true
+  for (const word of value.split(" ")) {
+    const length = Length.parse(word)
+    if (length === undefined) {
+      if (isBoxWord.test(word)) continue
+      return false
+    }
+    const pixels = Length.resolve(length, 16, 600)
+    if (pixels > mostPadding) return false
+    if (pixels > 0) effects.hasPadding = true
+  }
+  return true
 }
 
 const border: Property = (effects, value) => {
-  const isDrawn = /\b(solid|outset|dashed|dotted|double)\b/.test(value) && !/(^|\s)0(px)?(\s|$)/.test(value)
-  effects.hasBorder = isDrawn || effects.hasBorder === true
+  if (value === "0" || value === "none") return true
+  const isDrawn = /\b(solid|outset|dashed|dotted|double|groove|ridge|inset)\b/.test(value)
+  const isThin = /(^|\s)0(px)?(\s|$)/.test(value)
+  effects.hasBorder = (isDrawn && !isThin) || effects.hasBorder === true
+  return isNarrow(value)
 }
 
-const transform: Property = (effects, value) => Shapes.transform(effects, value)
+const isNarrow = thin(200)
 
-const filter: Property = (effects, value) => {
-  const amount = opacity(/(?:^|\s)opacity\(\s*([^)]*?)\s*\)/.exec(value)?.[1] ?? "1")
-  if (amount !== undefined) effects.filter = Shapes.isBlurred(value) ? 0 : amount
+const isSharp = upTo(100)
+
+/** Corners that cut letters off if the box clips its content. */
+const radius: Property = (effects, value) => {
+  effects.isRound = !isSharp(value)
+  return true
 }
 
-const clipPath: Property = (effects, value) => {
-  effects.isClippedByPath = Shapes.isEmptyPath(value)
+const corner: Property = (effects, value) => {
+  effects.isRound ||= !isSharp(value)
+  return true
 }
 
-const mask: Property = (effects, value) => {
-  effects.isMasked = Shapes.gradient(value)?.every((color) => Color.alphaOf(color) < 26) ?? false
+const corners = Object.fromEntries(
+  ["top-left", "top-right", "bottom-left", "bottom-right", "start-start", "start-end", "end-start", "end-end"].map(
+    (name) => [`border-${name}-radius`, corner]
+  )
+)
+
+const isModest = upTo(1_500)
+
+const tracks: Property = (effects, value) => {
+  effects.isTrack = true
+  return /^[\w\s%./-]*$/.test(value) ? isModest(value.replace(/[\d.]+fr/g, "auto")) : /^[^\d]*$/.test(value)
 }
+
+const inset: Property = (effects, value) => {
+  const words = value.split(" ")
+  const [top, right = top, bottom = top, left = right] = words.map(Length.parse)
+  effects.top = top
+  effects.right = right
+  effects.bottom = bottom
+  effects.left = left
+  return words.every((word) => Length.parse(word) !== undefined || isBoxWord.test(word))
+}
+
+const overflow =
+  (...axes: ReadonlyArray<"clipsX" | "clipsY">): Property =>
+  (effects, value) => {
+    const [first = "", second = first] = value.split(" ")
+    for (const axis of axes) effects[axis] = clips(axis === "clipsX" ? first : second)
+    return isOverflow(first) && isOverflow(second)
+  }
 
 /** Properties of boxes: their presence, position and size. */
 export const properties: Readonly<Record<string, Property>> = {
   display: (effects, value) => {
-    const display = displays[value.replace(/^block flow(-root)?$/, "block")]
-    if (display !== undefined) effects.display = display
+    const display = Displays.of(value)
+    effects.display = display ?? effects.display
+    effects.hasTracks = /flex|grid|-webkit-box/.test(value)
+    return display !== undefined
   },
   visibility: (effects, value) => {
     if (value === "hidden" || value === "collapse") effects.visible = false
     else if (value === "visible" || value === "initial") effects.visible = true
     else if (isInherited(value)) effects.visible = "inherit"
+    else return false
+    return true
   },
   opacity: (effects, value) => {
-    const amount = opacity(value)
-    if (amount !== undefined) effects.opacity = amount
+    const amount = value === "initial" ? 1 : share(value)
+    if (amount === undefined) return false
+    effects.opacity = Math.min(1, amount)
+    effects.isRaised ||= amount < 1
+    return true
   },
-  filter,
-  "-webkit-filter": filter,
+  filter: Shapes.filter,
+  "-webkit-filter": Shapes.filter,
   zoom: (effects, value) => {
-    const factor = opacity(value) ?? 1
+    const factor = value === "normal" ? 1 : share(value)
+    if (factor === undefined) return false
     effects.zoom = factor === 0 ? 1 : factor
+    return factor <= Shapes.mostScale
   },
-  transform,
-  "-webkit-transform": transform,
-  scale: (effects, value) => {
-    const factors = value.split(" ").slice(0, 2)
-    effects.scale = value === "none" ? 1 : Math.min(...factors.map((part) => Math.abs(opacity(part) ?? 1)))
-  },
-  translate: (effects, value) => {
-    effects.isTranslated = Shapes.isFar(value.split(" "))
-  },
-  rotate: (effects, value) => {
-    effects.rotate = /^[xy]\s/.test(value) ? Shapes.turned(value.slice(2)) : 1
-  },
+  transform: Shapes.transform,
+  "-webkit-transform": Shapes.transform,
   clip: (effects, value) => {
     effects.isClipped = Shapes.isEmptyRect(value)
+    return value === "auto" || effects.isClipped || effects.position !== "absolute"
   },
-  "clip-path": clipPath,
-  "-webkit-clip-path": clipPath,
-  mask,
-  "mask-image": mask,
-  "-webkit-mask": mask,
-  "-webkit-mask-image": mask,
+  "clip-path": Shapes.clipPath,
+  "-webkit-clip-path": Shapes.clipPath,
   "content-visibility": (effects, value) => {
     effects.skipsContent = value === "hidden"
+    return /^(hidden|visible|auto)$/.test(value)
   },
   position: (effects, value) => {
-    if (value === "absolute" || value === "fixed") effects.position = "absolute"
+    if (value === "absolute" || value === "fixed") effects.position = value
     else effects.position = /^(relative|sticky|-webkit-sticky)$/.test(value) ? "relative" : "static"
+    return effects.position !== "static" || /^(static|initial|unset)$/.test(value)
   },
-  inset: (effects, value) => {
-    const [top, right = top, bottom = top, left = right] = value.split(" ").map(Length.parse)
-    Object.assign(effects, { top, right, bottom, left })
-  },
+  inset,
   margin: (effects, value) => {
-    const [top, right = top, , left = right] = value.split(" ").map(Length.parse)
-    Object.assign(effects, { marginTop: top, marginLeft: left })
+    const words = value.split(" ")
+    const [top, right = top, bottom = top, left = right] = words
+    effects.marginTop = Length.parse(top ?? "")
+    effects.marginLeft = Length.parse(left ?? "")
+    const behind = Length.parse(right ?? "")
+    effects.pulls = Math.max(0, -inPixels(behind)) + Math.max(0, -inPixels(Length.parse(bottom ?? "")))
+    return (
+      inPixels(behind) <= mostBehind && words.every((word) => Length.parse(word) !== undefined || isBoxWord.test(word))
+    )
   },
-  overflow: (effects, value) => {
-    const [x = "", y = x] = value.split(" ")
-    effects.clipsX = clips(x)
-    effects.clipsY = clips(y)
-  },
-  "overflow-x": (effects, value) => {
-    effects.clipsX = clips(value)
-  },
+  overflow: overflow("clipsX", "clipsY"),
+  "overflow-x": overflow("clipsX"),
   "overflow-y": (effects, value) => {
     effects.clipsY = clips(value)
+    return isOverflow(value)
   },
   left: side("left"),
   right: side("right"),
@@ -175,21 +218,64 @@ export const properties: Readonly<Record<string, Property>> = {
   "max-height": side("maxHeight"),
   "max-inline-size": side("maxWidth"),
   "max-block-size": side("maxHeight"),
+  "min-width": minimum,
+  "min-height": minimum,
+  "min-inline-size": minimum,
+  "min-block-size": minimum,
   "margin-left": side("marginLeft"),
   "margin-top": side("marginTop"),
   "margin-inline-start": side("marginLeft"),
   "margin-block-start": side("marginTop"),
+  "margin-right": following,
+  "margin-bottom": following,
+  "margin-inline-end": following,
+  "margin-block-end": following,
   padding: (effects, value) => {
-    effects.hasPadding = isSome(value)
+    effects.hasPadding = false
+    return padding(effects, value)
   },
   "padding-top": padding,
   "padding-bottom": padding,
   "padding-left": padding,
   "padding-right": padding,
+  "padding-inline": padding,
+  "padding-block": padding,
+  "padding-inline-start": padding,
+  "padding-inline-end": padding,
+  "padding-block-start": padding,
+  "padding-block-end": padding,
   border: (effects, value) => {
     effects.hasBorder = false
-    border(effects, value)
+    return border(effects, value)
   },
   "border-top": border,
-  "border-bottom": border
+  "border-bottom": border,
+  "border-left": border,
+  "border-right": border,
+  "border-inline": border,
+  "border-block": border,
+  "border-radius": radius,
+  "-webkit-border-radius": radius,
+  ...corners,
+  "table-layout": (effects, value) => {
+    effects.hasTracks = value === "fixed"
+    return true
+  },
+  flex: tracks,
+  "-webkit-flex": tracks,
+  "-webkit-box-flex": tracks,
+  "flex-basis": tracks,
+  "flex-grow": tracks,
+  "flex-shrink": tracks,
+  grid: tracks,
+  "grid-area": tracks,
+  "grid-column": tracks,
+  "grid-row": tracks,
+  "grid-template": tracks,
+  "grid-template-areas": tracks,
+  "grid-template-columns": tracks,
+  "grid-template-rows": tracks,
+  "grid-auto-columns": tracks,
+  "grid-auto-rows": tracks,
+  "grid-auto-flow": tracks
 }

@@ -15,7 +15,8 @@ export class Budget {
 
   /** `units` of this HTML, and of all HTML of the mail, whose parts share the budget. */
   constructor(units: number, ofMail = units) {
-    this.steps = units * perUnit + allowance * (units / Math.max(1, ofMail))
+    // Whole numbers take no memory of their own.
+    this.steps = Math.round(units * perUnit + allowance * (units / Math.max(1, ofMail)))
   }
 
   get isSpent(): boolean {

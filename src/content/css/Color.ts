@@ -31,85 +31,16 @@ const hex = (digits: string): Color | undefined => {
   return long.length === 8 ? Number.parseInt(long, 16) : undefined
 }
 
-/** A number, a percentage of `whole`, an angle in degrees, or `none`. */
-const amount = (text: string | undefined, whole: number): number => {
-  if (text === undefined || text === "none") return 0
-  const value = Number.parseFloat(text)
-  if (text.endsWith("%")) return (value / 100) * whole
-  if (text.endsWith("grad")) return value * 0.9
-  if (text.endsWith("rad")) return (value * 180) / Math.PI
-  return text.endsWith("turn") ? value * 360 : value
-}
+/** A number, or a percentage of `whole`. */
+const amount = (text: string, whole: number): number =>
+  text.endsWith("%") ? (Number.parseFloat(text) / 100) * whole : Number(text)
 
+/** Other functions than `rgb` are not evaluated. */
 const functional = (name: string, content: string): Color | undefined => {
-  if (name === "color-mix") return mixed(content)
-  if (name === "light-dark") return parse(splitArguments(content)[0] ?? "")
-  if (content.includes("(")) return undefined
   const parts = content.split(/[\s,/]+/).filter((part) => part !== "")
-  const [first = "", ...rest] = parts
-  const values = name === "color" ? rest : parts
-  const [one, two, three, alpha] = values
-  if (three === undefined || values.some((value) => Number.isNaN(amount(value, 1)))) return undefined
-  const opacity = alpha === undefined ? 255 : amount(alpha, 1) * 255
-  switch (name) {
-    case "rgb":
-    case "rgba":
-      return packed(amount(one, 255), amount(two, 255), amount(three, 255), opacity)
-    case "hsl":
-    case "hsla":
-      return hsl(amount(one, 360), amount(two, 100) / 100, amount(three, 100) / 100, opacity)
-    case "hwb":
-      return hwb(amount(one, 360), amount(two, 100) / 100, amount(three, 100) / 100, opacity)
-    case "lab":
-    case "lch":
-      return gray((amount(one, 100) + 16) / 116, opacity)
-    case "oklab":
-    case "oklch":
-      return gray(amount(one, 1), opacity)
-    case "color":
-      return first === ""
-        ? undefined
-        : packed(amount(one, 1) * 255, amount(two, 1) * 255, amount(three, 1) * 255, opacity)
-    default:
-      return undefined
-  }
-}
-
-/** Converts by lightness only, the cube root of luminance, which determines contrast. */
-const gray = (lightness: number, opacity: number): Color => {
-  const luminance = Math.max(0, lightness) ** 3
-  const value = luminance <= 0.0031308 ? luminance * 12.92 : 1.055 * luminance ** (1 / 2.4) - 0.055
-  return packed(value * 255, value * 255, value * 255, opacity)
-}
-
-const hsl = (hue: number, saturation: number, lightness: number, opacity: number): Color => {
-  const channel = (offset: number) => {
-    const at = (((offset + hue / 30) % 12) + 12) % 12
-    const reach = saturation * Math.min(lightness, 1 - lightness)
-    return 255 * (lightness - reach * Math.max(-1, Math.min(at - 3, 9 - at, 1)))
-  }
-  return packed(channel(0), channel(8), channel(4), opacity)
-}
-
-const hwb = (hue: number, whiteness: number, blackness: number, opacity: number): Color => {
-  const sum = whiteness + blackness
-  if (sum >= 1) return packed((255 * whiteness) / sum, (255 * whiteness) / sum, (255 * whiteness) / sum, opacity)
-  const pure = hsl(hue, 1, 0.5, 255)
-  const channel = (shift: number) => ((pure >>> shift) & 255) * (1 - sum) + 255 * whiteness
-  return packed(channel(24), channel(16), channel(8), opacity)
-}
-
-/** `in srgb, red 20%, white`. Other color spaces are treated as sRGB. */
-const mixed = (content: string): Color | undefined => {
-  const [, first = "", second = ""] = splitArguments(content)
-  const share = (part: string) => /(?<![\d.])([\d.]+)%/.exec(part)?.[1]
-  const one = parse(first.replace(/\s*(?<![\d.])[\d.]+%\s*/, ""))
-  const other = parse(second.replace(/\s*(?<![\d.])[\d.]+%\s*/, ""))
-  if (one === undefined || other === undefined) return undefined
-  const [own, others] = [share(first), share(second)]
-  const weight = own !== undefined ? Number(own) / 100 : others !== undefined ? 1 - Number(others) / 100 : 0.5
-  const channel = (shift: number) => ((one >>> shift) & 255) * weight + ((other >>> shift) & 255) * (1 - weight)
-  return packed(channel(24), channel(16), channel(8), channel(0))
+  const [red = 0, green = 0, blue, alpha = 1] = parts.map((part, index) => amount(part, index < 3 ? 255 : 1))
+  if (!/^rgba?$/.test(name) || blue === undefined || parts.length > 4) return undefined
+  return [red, green, blue, alpha].some(Number.isNaN) ? undefined : packed(red, green, blue, alpha * 255)
 }
 
 /** Splits arguments at commas outside of nested brackets. */

@@ -1,5 +1,6 @@
 import type { Declaration } from "./Declarations.ts"
 import { counts } from "./Declarations.ts"
+import { isHarmlessAs } from "./HarmlessProperties.ts"
 
 /** The maximum length of a value. Longer ones are image URLs. */
 const longestValue = 500
@@ -81,7 +82,7 @@ const withoutAddresses = (value: string): string => {
       end = stop
     }
     if (value[end] !== ")") continue
-    left += `${value.slice(at, start.index)}url()`
+    left += `${value.slice(at, start.index)}url(${/^["']?data:/i.test(value.slice(from, from + 6)) ? "data:" : ""})`
     at = end + 1
     starts.lastIndex = at
   }
@@ -97,7 +98,8 @@ const plain = (text: string, keepsCase: boolean): string => {
   }
   value = value.trim()
   if (/[\t\n\r\f]| {2}/.test(value)) value = value.replace(/\s+/g, " ")
-  value = value.slice(0, longestValue)
+  // Cut values are not evaluated.
+  if (value.length > longestValue) value = `${value.slice(0, longestValue)}?`
   return keepsCase ? value : value.toLowerCase()
 }
 
@@ -117,11 +119,8 @@ const declaration = (css: string, start: number, colon: number, end: number): De
   if (!counts(folded)) return undefined
   const value = plain(css.slice(colon + 1, end), isCustom)
   const match = value.includes("!") ? /\s*!\s*important$/i.exec(value) : null
-  return {
-    property: folded,
-    value: match === null ? value : value.slice(0, match.index),
-    isImportant: match !== null
-  }
+  const bare = match === null ? value : value.slice(0, match.index)
+  return isHarmlessAs(folded, bare) ? undefined : { property: folded, value: bare, isImportant: match !== null }
 }
 
 /** The relevant declarations of a `style` attribute or a rule's block. */
@@ -141,15 +140,15 @@ export const declarations = (css: string): ReadonlyArray<Declaration> => {
   return found
 }
 
-/** A rule of a style sheet, or a rule with nested rules. */
+/** A rule of a style sheet. */
 export interface Block {
   readonly prelude: string
   readonly start: number
   readonly end: number
 }
 
-/** The rules between two positions, in order. With `isNested`, declarations between them are skipped. */
-export function* blocks(css: string, from: number, end: number, isNested = false): Generator<Block> {
+/** The rules between two positions, in order. */
+export function* blocks(css: string, from: number, end: number): Generator<Block> {
   for (let at = from; at < end; ) {
     const open = find(css, at, end, "{;")
     // `;` ends a statement such as @import. In the prelude of a rule it is an error that does not end it.
@@ -158,7 +157,7 @@ export function* blocks(css: string, from: number, end: number, isNested = false
       .replace(/<!--|-->/g, "")
       .trimStart()
     if (css[open] !== "{") {
-      if (isNested || head.startsWith("@") || open >= end) {
+      if (head.startsWith("@") || open >= end) {
         at = open + 1
         continue
       }
@@ -170,6 +169,6 @@ export function* blocks(css: string, from: number, end: number, isNested = false
   }
 }
 
-/** A prelude without comments and surplus whitespace, in its original case. */
+/** A prelude without comments and surplus whitespace, in its original case. A comment is no space. */
 export const prelude = (text: string): string =>
-  (text.includes("/*") ? text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, " ") : text).trim()
+  (text.includes("/*") ? text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, "") : text).trim()

@@ -4,97 +4,107 @@ import type { Length } from "./Length.ts"
 /** The layout of an element relative to others, as far as lines depend on it. */
 export type Display = "none" | "inline" | "block" | "row" | "cell" | "table" | "item"
 
-/** The effects of an element's declarations on the visibility of its text. */
-export interface Effects {
-  display?: Display
-  visible?: boolean | "inherit"
-  color?: Color | "inherit"
+/**
+ * The effects of an element's declarations on the visibility of its text. A class, so that all have one shape in memory
+ * and are read faster.
+ */
+export class Effects {
+  /** A declaration may hide the text in a way that Inlet does not evaluate. */
+  isUnsure: boolean | undefined = undefined
+  /** A declaration may show text that others hide, such as an animation. */
+  mayShow: boolean | undefined = undefined
+  /** The effects in a page without a doctype, if they differ. */
+  quirky: Effects | undefined = undefined
+  /** Content before or after it may cover other elements. */
+  covers: boolean | undefined = undefined
+  /** Its shadow may cover text beside it. */
+  spreads: boolean | undefined = undefined
+  /** It is moved, or its box clips its content. Most elements are neither. */
+  isPlaced: boolean | undefined = undefined
+  display: Display | undefined = undefined
+  /** Its children have sizes that depend on each other, as in a flex or grid container. */
+  hasTracks: boolean | undefined = undefined
+  /** It has a size or place among such children. */
+  isTrack: boolean | undefined = undefined
+  visible: boolean | "inherit" | undefined = undefined
+  color: Color | "inherit" | undefined = undefined
   /** `-webkit-text-fill-color`, which wins over the color. */
-  fill?: Color | "inherit"
-  background?: Color | "inherit"
+  fill: Color | "inherit" | undefined = undefined
+  background: Color | "inherit" | undefined = undefined
   /** The colors of a gradient in front of the background color. */
-  gradient?: ReadonlyArray<Color> | undefined
+  gradient: ReadonlyArray<Color> | undefined = undefined
+  /** A background image, which mail programs load (`remote`) or show from the mail itself (`inline`). */
+  picture: "remote" | "inline" | undefined = undefined
   /** The background is visible only through the letters. */
-  clipsToText?: boolean
-  fontSize?: Length | "inherit"
-  lineHeight?: Length | "normal" | "inherit"
-  spacing?: Length | "inherit"
-  indent?: Length | "inherit"
-  bold?: boolean | "inherit"
+  clipsToText: boolean | undefined = undefined
+  /** Letters have a shadow or an outline. */
+  isShadowed: boolean | "inherit" | undefined = undefined
+  fontSize: Length | "inherit" | undefined = undefined
+  lineHeight: Length | "normal" | "inherit" | undefined = undefined
+  spacing: Length | "inherit" | undefined = undefined
+  indent: Length | "inherit" | undefined = undefined
+  bold: boolean | "inherit" | undefined = undefined
   /** Line breaks are kept (`pre-line`), or all whitespace. */
-  preserves?: "nothing" | "lines" | "all" | "inherit"
-  letters?: "upper" | "lower" | "as written" | "inherit"
-  opacity?: number
-  filter?: number
-  /** The scale from `transform`, `scale` and `zoom`. */
-  transform?: number
-  scale?: number
-  zoom?: number
-  rotate?: number
-  /** Moved out of sight by `transform` or `translate`. */
-  isMoved?: boolean
-  isTranslated?: boolean
-  isClipped?: boolean
-  isClippedByPath?: boolean
-  isMasked?: boolean
-  isDisc?: boolean
-  skipsContent?: boolean
-  position?: "static" | "relative" | "absolute"
-  left?: Length | undefined
-  right?: Length | undefined
-  top?: Length | undefined
-  bottom?: Length | undefined
-  marginLeft?: Length | undefined
-  marginTop?: Length | undefined
-  width?: Length | undefined
-  height?: Length | undefined
-  maxWidth?: Length | undefined
-  maxHeight?: Length | undefined
-  clipsX?: boolean
-  clipsY?: boolean
-  hasPadding?: boolean
-  hasBorder?: boolean
-  /** Custom properties, by name. */
-  custom?: Map<string, string>
-  /** A value depends on the element's position: `var()`. */
-  isLate?: boolean
+  preserves: "nothing" | "lines" | "all" | "inherit" | undefined = undefined
+  /** Lines end at line breaks only. */
+  isUnwrapped: boolean | "inherit" | undefined = undefined
+  letters: "upper" | "lower" | "as written" | "inherit" | undefined = undefined
+  opacity: number | undefined = undefined
+  /** The scale from `transform` and `zoom`. */
+  transform: number | undefined = undefined
+  zoom: number | undefined = undefined
+  /** Moved by `transform`. */
+  movedX: Length | undefined = undefined
+  movedY: Length | undefined = undefined
+  /** Drawn by `transform` and the like, and thus above other elements. */
+  isRaised: boolean | undefined = undefined
+  isClipped: boolean | undefined = undefined
+  isClippedByPath: boolean | undefined = undefined
+  isDisc: boolean | undefined = undefined
+  skipsContent: boolean | undefined = undefined
+  position: "static" | "relative" | "absolute" | "fixed" | undefined = undefined
+  left: Length | undefined = undefined
+  right: Length | undefined = undefined
+  top: Length | undefined = undefined
+  bottom: Length | undefined = undefined
+  marginLeft: Length | undefined = undefined
+  marginTop: Length | undefined = undefined
+  /** In px, how far elements that follow move over it, because of negative margins behind and below it. */
+  pulls: number | undefined = undefined
+  width: Length | undefined = undefined
+  height: Length | undefined = undefined
+  maxWidth: Length | undefined = undefined
+  maxHeight: Length | undefined = undefined
+  /** A minimum size, which keeps a box open. */
+  hasMinimum: boolean | undefined = undefined
+  clipsX: boolean | undefined = undefined
+  clipsY: boolean | undefined = undefined
+  isRound: boolean | undefined = undefined
+  hasPadding: boolean | undefined = undefined
+  hasBorder: boolean | undefined = undefined
 }
 
 /** A box of this many px shows no letter. */
-const leastBox = 4
+export const leastBox = 4
 
-/** Offset in px from which text counts as outside the window. Less to the left and top. */
-export const far = 1_000
-export const farBack = 500
-
-const isSmall = (length: Length | undefined, em: number) =>
+/** Whether a side of a box is too small for a letter. `em` is its font size. */
+export const isSmall = (length: Length | undefined, em: number): boolean =>
   length !== undefined && length.px + length.number + length.em * em < leastBox && length.percent < 1
 
-/** To the left or top, where the page cannot scroll. */
-const isFarBack = (length: Length | undefined, em: number) =>
-  length !== undefined && (length.px + length.number + length.em * em < -farBack || length.percent <= -100)
+/** Whether an element paints something that can cover what is behind it. */
+export const paints = ({ background, gradient, picture }: Effects): boolean =>
+  gradient !== undefined || picture !== undefined || (typeof background === "number" && (background & 255) > 25)
 
-const isFarOff = (length: Length | undefined, em: number) =>
-  length !== undefined &&
-  (Math.abs(length.px + length.number + length.em * em) > far || Math.abs(length.percent) >= 1_000)
+const isMoved = (length: Length | undefined): boolean =>
+  length !== undefined && (length.px !== 0 || length.em !== 0 || length.percent !== 0)
 
-/** Whether an element with its content is hidden, whatever its descendants declare. `em` is its font size. */
-export const isGone = (effects: Effects, em: number): boolean => {
-  if (effects.display === "none" || effects.skipsContent === true) return true
-  if (effects.isMoved === true || effects.isTranslated === true || effects.isClippedByPath === true) return true
-  if (effects.isMasked === true) return true
-  if (effects.clipsX === true && (isSmall(effects.width, em) || isSmall(effects.maxWidth, em))) return true
-  if (effects.clipsY === true && (isSmall(effects.height, em) || isSmall(effects.maxHeight, em))) return true
-  if (isFarBack(effects.marginLeft, em) || isFarBack(effects.marginTop, em)) return true
-  if (effects.position === undefined || effects.position === "static") return false
-  if (effects.isClipped === true && effects.position === "absolute") return true
-  const { bottom, left, right, top } = effects
-  return isFarBack(left, em) || isFarBack(top, em) || [left, right, top, bottom].some((side) => isFarOff(side, em))
-}
-
-/** Whether it hides text regardless of its parents and colors. */
-export const hides = (effects: Effects): boolean => {
-  const { fontSize, opacity = 1, visible } = effects
-  const isTiny = typeof fontSize === "object" && fontSize.px + fontSize.em * 16 < leastBox
-  return isGone(effects, 16) || visible === false || opacity < 0.1 || isTiny
-}
+/** Whether an element is moved, or its box clips its content. */
+export const isPlaced = (effects: Effects): boolean =>
+  effects.clipsX === true ||
+  effects.clipsY === true ||
+  effects.isRaised === true ||
+  (effects.position !== undefined && effects.position !== "static") ||
+  isMoved(effects.marginLeft) ||
+  isMoved(effects.marginTop) ||
+  isSmall(effects.height, 16) ||
+  isSmall(effects.maxHeight, 16)

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../cache/BoundedMap.ts"
 import { splitArguments } from "./Color.ts"
 
 /** A length as the sum of its dependencies. A plain number is only `number`. */
@@ -54,7 +55,8 @@ export const ofPixels = (px: number): Length => ({ px, em: 0, percent: 0, number
 export const resolve = ({ em, number, percent, px }: Length, ems: number, whole: number): number =>
   px + number + em * ems + (percent / 100) * whole
 
-const sum = (one: Length, other: Length, sign: number): Length => ({
+/** Adds a length, or subtracts it if `sign` is -1. */
+export const sum = (one: Length, other: Length, sign: number): Length => ({
   px: one.px + sign * other.px,
   em: one.em + sign * other.em,
   percent: one.percent + sign * other.percent,
@@ -70,8 +72,21 @@ const times = (length: Length, factor: number): Length => ({
 
 const simple = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)$/
 
+/** Short lengths, of which mails have few. So short a substring does not retain its mail. */
+const known = new BoundedMap<string, Length | "none">(500)
+const longestKnown = 8
+
 /** Undefined if it is not a length. */
 export const parse = (text: string): Length | undefined => {
+  if (text.length > longestKnown) return read(text)
+  const found = known.get(text)
+  if (found !== undefined) return found === "none" ? undefined : found
+  const length = read(text)
+  known.set(text, length ?? "none")
+  return length
+}
+
+const read = (text: string): Length | undefined => {
   const match = simple.exec(text)
   if (match !== null) {
     const unit = units[match[2] ?? ""]

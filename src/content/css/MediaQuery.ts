@@ -1,7 +1,7 @@
 import * as Length from "./Length.ts"
 import { viewport } from "./Length.ts"
 
-/** Media features of a desktop screen. Others are false. */
+/** Media features of a desktop screen. */
 const features: Readonly<Record<string, string>> = {
   orientation: "landscape",
   "prefers-color-scheme": "light",
@@ -12,7 +12,11 @@ const features: Readonly<Record<string, string>> = {
   pointer: "fine",
   "any-pointer": "fine",
   scripting: "none",
-  "display-mode": "browser"
+  "display-mode": "browser",
+  "forced-colors": "none",
+  "inverted-colors": "none",
+  update: "fast",
+  grid: "0"
 }
 
 const sizes: Readonly<Record<string, number>> = {
@@ -36,89 +40,58 @@ const amount = (text: string): number => {
   return length === undefined ? Number.NaN : Length.resolve(length, 16, 0)
 }
 
-const compare = (one: number, operator: string, other: number): boolean => {
-  if (operator === "<") return one < other
-  if (operator === "<=") return one <= other
-  if (operator === ">") return one > other
-  return operator === ">=" ? one >= other : one === other
-}
+/** True or false on a desktop, undefined if Inlet does not evaluate it. */
+type Truth = boolean | undefined
 
-const feature = (text: string): boolean => {
-  const range = /^(?:([^<>=]+?)\s*([<>]=?|=)\s*)?([a-z-]+)(?:\s*([<>]=?|=)\s*([^<>=]+))?$/.exec(text)
-  if (range !== null && !text.includes(":") && (range[2] !== undefined || range[4] !== undefined)) {
-    const own = sizes[range[3] ?? ""]
-    if (own === undefined) return false
-    const isBelow = range[2] === undefined || compare(amount(range[1] ?? ""), range[2], own)
-    return isBelow && (range[4] === undefined || compare(own, range[4], amount(range[5] ?? "")))
-  }
+const not = (truth: Truth): Truth => (truth === undefined ? undefined : !truth)
+
+const and = (one: Truth, other: Truth): Truth =>
+  one === false || other === false ? false : one === undefined || other === undefined ? undefined : true
+
+const or = (one: Truth, other: Truth): Truth => not(and(not(one), not(other)))
+
+/** Features of other rendering engines are false. */
+const foreign = /^(-ms-|-moz-|min--moz-|max--moz-|-o-)/
+
+const feature = (text: string): Truth => {
   const [name = "", value] = text.split(":").map((part) => part.trim())
-  const plain = name.replace(/^-webkit-/, "")
-  if (value === undefined) return (sizes[plain] ?? 0) > 0 || features[plain] !== undefined
-  const isLeast = /^min-|^-webkit-min-/.test(name)
-  const isMost = /^max-|^-webkit-max-/.test(name)
-  const own = sizes[plain.replace(/^(min|max)-/, "")]
-  if (own === undefined) return features[plain] === value
-  if (isLeast) return own >= amount(value)
-  return isMost ? own <= amount(value) : own === amount(value)
-}
-
-/** Conditions in brackets, joined by `and` and `or`, with optional `not`. */
-const condition = (text: string, depth: number): boolean => {
-  if (depth > 4) return false
-  let result: boolean | undefined
-  let isOr = false
-  let isNot = false
-  for (const part of words(text)) {
-    if (part === "and" || part === "only") isOr = false
-    else if (part === "or") isOr = true
-    else if (part === "not") isNot = true
-    else {
-      const holds = part.startsWith("(")
-        ? bracket(part.slice(1, -1).trim(), depth)
-        : part === "screen" || part === "all"
-      result = result === undefined ? holds !== isNot : isOr ? result || holds !== isNot : result && holds !== isNot
-      isNot = false
-    }
+  if (foreign.test(name)) return false
+  const plain = name.replace(/^-webkit-/, "").replace(/^(min|max)-/, "")
+  const own = sizes[plain]
+  if (own === undefined) {
+    const found = features[plain]
+    return found === undefined ? undefined : value === undefined ? found !== "none" : found === value
   }
-  return result ?? true
+  if (value === undefined) return own > 0
+  const wanted = amount(value)
+  if (Number.isNaN(wanted)) return undefined
+  if (/^(-webkit-)?min-/.test(name)) return own >= wanted
+  return /^(-webkit-)?max-/.test(name) ? own <= wanted : own === wanted
 }
 
-const bracket = (text: string, depth: number) =>
-  text.startsWith("(") || text.startsWith("not") ? condition(text, depth + 1) : feature(text)
-
-/** Splits into words and brackets. */
-const words = (text: string): ReadonlyArray<string> => {
-  const found: Array<string> = []
-  let depth = 0
-  let word = ""
-  for (const character of text) {
-    if (depth === 0 && (character === " " || character === "(") && word !== "") {
-      found.push(word)
-      word = ""
-    }
-    if (character === "(") depth++
-    if (depth > 0 || character !== " ") word += character
-    if (character === ")" && --depth === 0) {
-      found.push(word)
-      word = ""
-    }
-  }
-  return word === "" ? found : [...found, word]
+/** A type such as `screen`, or a feature in brackets. */
+const part = (text: string): Truth => {
+  const content = /^\(([^()]*)\)$/.exec(text)?.[1]
+  if (content !== undefined) return feature(content.trim())
+  return /^[a-z-]+$/.test(text) ? text === "screen" || text === "all" : undefined
 }
 
-/** `not screen and (…)` negates the whole condition. */
-const query = (text: string): boolean => {
-  const denied = /^not\s+([a-z].*)$/.exec(text)
-  return denied === null ? condition(text, 0) : !condition(denied[1] ?? "", 0)
+/** Types and features joined by `and`. `not screen and (…)` negates the whole. */
+const query = (text: string): Truth => {
+  const isNot = text.startsWith("not ")
+  const parts = text.replace(/^(?:only|not) /, "").split(/ ?\band\b ?/)
+  if (isNot && parts.length > 1 && parts[0]?.startsWith("(") === true) return undefined
+  const truth = parts.map((one) => part(one.trim())).reduce(and, true)
+  return isNot ? not(truth) : truth
 }
 
-/** Whether a media query matches a mail on a desktop. */
-export const holds = (text: string): boolean => {
-  const queries = text
+/** Whether a media query matches a mail on a desktop. Undefined if Inlet does not evaluate it. */
+export const holds = (text: string): Truth =>
+  text
     .slice(0, 500)
     .toLowerCase()
     .replace(/\s+/g, " ")
+    .trim()
     .split(",")
-    .map((part) => part.trim())
-  return queries.some(query)
-}
+    .map((part) => query(part.trim()))
+    .reduce(or, false)

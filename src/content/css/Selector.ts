@@ -1,5 +1,5 @@
+import * as AttributeSelector from "./AttributeSelector.ts"
 import type { Budget } from "./Budget.ts"
-import { splitArguments } from "./Color.ts"
 import { find, unescaped } from "./CssText.ts"
 
 /** An element as selectors match it. */
@@ -15,19 +15,12 @@ export interface Matched {
   readonly attributes: ReadonlyArray<string>
 }
 
-interface Attribute {
-  readonly name: string
-  readonly operator: string
-  readonly value: string
-  readonly ignoresCase: boolean
-}
-
 /** A compound selector with its combinator to the next. */
 interface Compound {
   tag: string
   id: string
   readonly classes: Array<string>
-  readonly attributes: Array<Attribute>
+  readonly attributes: Array<AttributeSelector.AttributeSelector>
   readonly pseudos: Array<(element: Matched, budget: Budget) => boolean>
   /** The combinator to the compound on its left. */
   combinator: "" | " " | ">" | "+" | "~"
@@ -39,46 +32,10 @@ export interface Selector {
   readonly specificity: number
   /** Does not depend on other elements, attributes or positions. */
   readonly isSimple: boolean
-  /** Depends on what is unknown at an element's start, and counts as matching. */
+  /** It may match more or fewer elements than Inlet evaluates: it matches wherever the known part does. */
   readonly isUnsure: boolean
-}
-
-const attributeOf = (element: Matched, name: string): string | undefined => {
-  const { attributes } = element
-  for (let index = 0; index < attributes.length; index += 2) {
-    if (attributes[index] === name) return attributes[index + 1]
-  }
-  return undefined
-}
-
-/** Characters compared or lowered in the time of one step. */
-const comparedInAStep = 4
-
-const holds = (element: Matched, { ignoresCase, name, operator, value }: Attribute, budget: Budget): boolean => {
-  budget.steps -= 1 + element.attributes.length / comparedInAStep
-  const found = attributeOf(element, name)
-  if (found === undefined) return false
-  if (operator !== "") {
-    const passes = (ignoresCase ? 2 : 1) * (operator === "~=" ? 4 : 1)
-    budget.steps -= (passes * (found.length + value.length)) / comparedInAStep
-  }
-  const [own, wanted] = ignoresCase ? [found.toLowerCase(), value.toLowerCase()] : [found, value]
-  switch (operator) {
-    case "":
-      return true
-    case "=":
-      return own === wanted
-    case "~=":
-      return wanted !== "" && ` ${own.replace(/\s/g, " ")} `.includes(` ${wanted} `)
-    case "|=":
-      return own === wanted || own.startsWith(`${wanted}-`)
-    case "^=":
-      return wanted !== "" && own.startsWith(wanted)
-    case "$=":
-      return wanted !== "" && own.endsWith(wanted)
-    default:
-      return wanted !== "" && own.includes(wanted)
-  }
+  /** A part of the element: its first line, or the content before or after it. */
+  readonly pseudoElement: string
 }
 
 const fits = (compound: Compound, element: Matched, budget: Budget): boolean => {
@@ -86,12 +43,12 @@ const fits = (compound: Compound, element: Matched, budget: Budget): boolean => 
   budget.steps--
   if (tag !== "" && tag !== element.name) return false
   if (id !== "" && id !== element.id) return false
-  budget.steps -= classes.length * (1 + element.classes.length / 32) + 2 * pseudos.length
-  return (
-    classes.every((name) => element.classes.includes(name)) &&
-    attributes.every((attribute) => holds(element, attribute, budget)) &&
-    pseudos.every((pseudo) => pseudo(element, budget))
-  )
+  budget.steps -= classes.length * (1 + Math.ceil(element.classes.length / 32)) + 2 * pseudos.length
+  // Loops, because closures would be most of the memory that styles allocate.
+  for (const name of classes) if (!element.classes.includes(name)) return false
+  for (const attribute of attributes) if (!AttributeSelector.holds(element.attributes, attribute, budget)) return false
+  for (const pseudo of pseudos) if (!pseudo(element, budget)) return false
+  return true
 }
 
 /** Whether the compounds from `index` on match this element and those to its left or above it. */
@@ -117,9 +74,14 @@ export const matches = ({ compounds }: Selector, element: Matched, budget: Budge
 
 const identifier = /^(?:[\w-]|[^\x00-\x7f]|\\[\da-f]{1,6}\s?|\\[\s\S])+/i
 
-/** The selectors of a prelude. Unknown ones match nothing and are left out. */
+/** The selectors of a prelude. Those with an unknown syntax match every element, unsurely. */
 export const parseList = (text: string, foldsCase: boolean, depth = 0): ReadonlyArray<Selector> =>
-  depth > 4 ? [] : splitSelectors(text).flatMap((part) => parse(part, foldsCase, depth) ?? [])
+  depth > 4
+    ? [unknown]
+    : splitSelectors(text).flatMap((part) => parse(part, foldsCase, depth) ?? (isJunk(part) ? [] : [unknown]))
+
+/** Browsers drop a rule with such a selector. */
+const isJunk = (text: string): boolean => !/[|&\\[(]/.test(text) && text.length <= longest
 
 const splitSelectors = (text: string): ReadonlyArray<string> => {
   const parts: Array<string> = []
@@ -131,16 +93,27 @@ const splitSelectors = (text: string): ReadonlyArray<string> => {
   return parts
 }
 
+const longest = 1_000
+
 const fresh = (): Compound => ({ tag: "", id: "", classes: [], attributes: [], pseudos: [], combinator: "" })
 
+const unknown: Selector = {
+  compounds: [fresh()],
+  specificity: 0,
+  isSimple: false,
+  isUnsure: true,
+  pseudoElement: ""
+}
+
 const parse = (text: string, foldsCase: boolean, depth: number): Selector | undefined => {
-  if (text === "" || text.length > 1_000) return undefined
+  if (text === "" || text.length > longest) return undefined
   const fold = (name: string) => (foldsCase ? name.toLowerCase() : name)
   const compounds: Array<Compound> = []
   let specificity = 0
   let compound = fresh()
   let isEmpty = true
   let isUnsure = false
+  let pseudoElement = ""
   let rest = text
   const name = () => {
     const found = identifier.exec(rest)?.[0] ?? ""
@@ -189,8 +162,8 @@ const parse = (text: string, foldsCase: boolean, depth: number): Selector | unde
       specificity += 1_000
       rest = rest.slice(end + 1)
     } else if (first === ":") {
-      if (rest.startsWith("::")) return undefined
-      rest = rest.slice(1)
+      const isElement = rest.startsWith("::")
+      rest = rest.slice(isElement ? 2 : 1)
       const pseudo = name().toLowerCase()
       let content = ""
       if (rest.startsWith("(")) {
@@ -198,11 +171,14 @@ const parse = (text: string, foldsCase: boolean, depth: number): Selector | unde
         content = rest.slice(1, end)
         rest = rest.slice(end + 1)
       }
+      if (isElement || /^(before|after|first-line|first-letter)$/.test(pseudo)) {
+        pseudoElement = pseudo
+        continue
+      }
       const test = pseudoClass(pseudo, content, foldsCase, depth)
-      if (test === undefined) return undefined
       compound.pseudos.push(test.fits)
       specificity += test.specificity
-      isUnsure ||= test.isUnsure === true
+      isUnsure ||= test.isUnsure === true || (pseudo === "empty" && /[+~]/.test(text))
     } else {
       const tag = name().toLowerCase()
       if (tag === "" || compound.tag !== "") return undefined
@@ -218,6 +194,7 @@ const parse = (text: string, foldsCase: boolean, depth: number): Selector | unde
     compounds: rightToLeft,
     specificity,
     isUnsure,
+    pseudoElement,
     isSimple: compounds.length === 1 && compound.attributes.length === 0 && compound.pseudos.length === 0
   }
 }
@@ -228,60 +205,38 @@ interface Pseudo {
   readonly isUnsure?: boolean
 }
 
-/** Pseudo-classes about later siblings, types, and initial states. */
-const unsure =
-  /^(last-child|only-child|first-of-type|last-of-type|only-of-type|nth-last-child|nth-of-type|nth-last-of-type|has|lang|dir|defined|enabled|read-only|default|optional|valid|in-range)$/
+/** Pseudo-classes of what a person does with the page, which a mail at first sight never matches. */
+const never = /^(hover|active|focus|focus-visible|focus-within|visited|target|target-within|-moz-.*|-ms-.*)$/
 
-const pseudoClass = (name: string, content: string, foldsCase: boolean, depth: number): Pseudo | undefined => {
+const pseudoClass = (name: string, content: string, foldsCase: boolean, depth: number): Pseudo => {
   const place = (fits: (element: Matched) => boolean): Pseudo => ({ fits, specificity: 1_000 })
   switch (name) {
     case "root":
       return place((element) => element.name === "html")
     case "first-child":
-      return place((element) => element.index === 1)
-    case "nth-child":
-      return nth(content)
+      return place(({ index }) => index === 1)
+    // An element whose text is judged is not empty, nor are its ancestors. `parse` sees to its siblings.
+    case "empty":
+      return place(() => false)
     case "link":
     case "any-link":
-      return place((element) => element.name === "a" && attributeOf(element, "href") !== undefined)
-    case "checked":
-      return place((element) => attributeOf(element, "checked") !== undefined)
-    case "not":
-    case "is":
-    case "where":
-    case "matches":
-    case "-webkit-any": {
+      return place(
+        (element) => element.name === "a" && AttributeSelector.valueOf(element.attributes, "href") !== undefined
+      )
+    case "not": {
       const selectors = parseList(content, foldsCase, depth + 1)
-      // An unknown selector must not make `:not` match everything.
-      const isKnown = selectors.length === splitArguments(content).length && !selectors.some((each) => each.isUnsure)
-      if (name === "not" && !isKnown) return undefined
-      const highest = Math.max(0, ...selectors.map(({ specificity }) => specificity))
+      // An unsure selector matches at least as many elements as a browser does, so it excludes none.
+      const counted = selectors.filter((selector) => !selector.isUnsure)
       return {
-        fits: (element, budget) =>
-          selectors.some((selector) => matches(selector, element, budget)) !== (name === "not"),
-        specificity: name === "where" ? 0 : highest,
-        isUnsure: name !== "not" && selectors.some(({ isUnsure }) => isUnsure)
+        fits: (element, budget) => !counted.some((selector) => matches(selector, element, budget)),
+        specificity: Math.max(0, ...selectors.map(({ specificity }) => specificity)),
+        isUnsure: counted.length < selectors.length
       }
     }
     default:
-      return unsure.test(name) ? { fits: () => true, specificity: 1_000, isUnsure: true } : undefined
+      return never.test(name) ? place(() => false) : unsure
   }
 }
 
-/** `2n+1`, `odd`, `even` or a number. */
-const nth = (content: string): Pseudo | undefined => {
-  const text = content
-    .trim()
-    .toLowerCase()
-    .replace(/^odd$/, "2n+1")
-    .replace(/^even$/, "2n")
-    .replace(/\s+/g, "")
-  const match = /^(?:([+-]?\d*)n)?([+-]?\d+)?$/.exec(text)
-  if (match === null || text === "") return undefined
-  const step =
-    match[1] === undefined ? 0 : match[1] === "" || match[1] === "+" ? 1 : match[1] === "-" ? -1 : Number(match[1])
-  const offset = Number(match[2] ?? 0)
-  const fits = ({ index }: Matched) =>
-    step === 0 ? index === offset : (index - offset) % step === 0 && (index - offset) / step >= 0
-  return { fits, specificity: 1_000 }
-}
+/** Pseudo-classes that depend on later siblings or that Inlet does not know. */
+const unsure: Pseudo = { fits: () => true, specificity: 1_000, isUnsure: true }

@@ -1,14 +1,17 @@
 import * as Color from "./Color.ts"
-import { type Effects, far, farBack } from "./Effects.ts"
+import type { Effects } from "./Effects.ts"
 import * as Length from "./Length.ts"
 
-/** Function calls in a value with their arguments, up to 32. */
-const calls = (value: string): ReadonlyArray<readonly [string, string]> => {
+/** Maximum evaluated function calls of a value. */
+const mostCalls = 16
+
+/** Function calls in a value with their arguments. Undefined if it has anything else, or too many. */
+const calls = (value: string): ReadonlyArray<readonly [name: string, content: string]> | undefined => {
   const found: Array<readonly [string, string]> = []
   let at = 0
-  while (found.length < 32) {
+  while (at < value.length) {
     const open = value.indexOf("(", at)
-    if (open < 0) break
+    if (open < 0 || found.length === mostCalls) return undefined
     let depth = 1
     let end = open + 1
     while (end < value.length && depth > 0) {
@@ -16,8 +19,9 @@ const calls = (value: string): ReadonlyArray<readonly [string, string]> => {
       if (code === 40) depth++
       else if (code === 41) depth--
     }
-    found.push([/[\w-]*$/.exec(value.slice(Math.max(at, open - 40), open))?.[0] ?? "", value.slice(open + 1, end - 1)])
+    found.push([value.slice(at, open).trim(), value.slice(open + 1, depth === 0 ? end - 1 : end).trim()])
     at = end
+    while (value[at] === " " || value[at] === ",") at++
   }
   return found
 }
@@ -29,90 +33,117 @@ const withoutPlaces = (stop: string): string => {
   return words.join(" ")
 }
 
-/** The colors of a gradient, or undefined. */
-export const gradient = (value: string): ReadonlyArray<Color.Color> | undefined => {
-  if (!value.includes("gradient(")) return undefined
-  const colors: Array<Color.Color> = []
-  for (const [name, content] of calls(value)) {
-    if (!name.endsWith("gradient")) continue
-    for (const stop of Color.splitArguments(content).slice(0, 16)) {
-      const color = Color.parse(withoutPlaces(stop)) ?? Color.parse(/(#\w+|(?<![a-z])[a-z]+)\)?$/.exec(stop)?.[1] ?? "")
-      if (color !== undefined) colors.push(color)
-    }
-    break
+/** Maximum evaluated stops of a gradient. */
+const mostStops = 16
+
+const isDirection = (stop: string) =>
+  /^(to |from |at |in |[+-]?[\d.]+(deg|turn|rad|grad)$|circle|ellipse|closest|farthest)/.test(stop)
+
+/** The background images of a value. Undefined if Inlet does not evaluate one. */
+export const images = (value: string): Pick<Effects, "gradient" | "picture"> | undefined => {
+  let gradient: Array<Color.Color> | undefined
+  let picture: "remote" | "inline" | undefined
+  for (const part of Color.splitArguments(value)) {
+    const open = part.indexOf("(")
+    if (part === "none" || part === "initial" || open < 0) continue
+    const name = part.slice(0, open)
+    const content = part.slice(open + 1, part.lastIndexOf(")"))
+    if (name === "url") picture = /^["']?(?:data|cid):/.test(content) ? "inline" : (picture ?? "remote")
+    else if (/^(-webkit-)?(repeating-)?(linear|radial|conic)-gradient$/.test(name)) {
+      const stops = Color.splitArguments(content).filter((stop) => !isDirection(stop) && !/^[\d.]+%$/.test(stop))
+      const colors = stops.slice(0, mostStops).map((stop) => Color.parse(withoutPlaces(stop)))
+      const known = colors.filter((color) => color !== undefined)
+      // The prefixed form has the name of a side as its first argument.
+      const isSided = name.startsWith("-webkit-") && /^(top|bottom|left|right)/.test(stops[0] ?? "")
+      if (known.length < colors.length - (isSided ? 1 : 0) || stops.length > mostStops) return undefined
+      gradient = [...(gradient ?? []), ...known]
+    } else return undefined
   }
-  return colors.length === 0 ? undefined : colors.slice(0, 4)
+  return { gradient, picture }
 }
 
-/** The `background` shorthand: its color and gradient only. */
-export const background = (effects: Effects, value: string): void => {
-  if (value === "inherit") {
-    effects.background = "inherit"
-    return
-  }
-  effects.gradient = gradient(value)
-  effects.clipsToText = /(^|\s)text(\s|$)/.test(value)
-  effects.background = Color.transparent
-  const last = Color.splitArguments(value).at(-1) ?? ""
+/** Splits at spaces outside of brackets, and at slashes. */
+const words = (value: string): ReadonlyArray<string> => {
+  const found: Array<string> = []
   let depth = 0
   let start = 0
-  for (let at = 0; at <= last.length; at++) {
-    const character = last[at] ?? " "
+  for (let at = 0; at <= value.length; at++) {
+    const character = value[at] ?? " "
     if (character === "(") depth++
     else if (character === ")") depth--
-    else if (depth === 0 && (character === " " || character === "\n" || character === "\t" || character === "/")) {
-      const color = at === start ? undefined : Color.parse(last.slice(start, at))
-      if (color !== undefined) effects.background = color
+    else if (depth === 0 && (character === " " || character === "/")) {
+      if (at > start) found.push(value.slice(start, at))
       start = at + 1
     }
   }
+  return found
 }
 
-/** Moved out of sight. */
-export const isFar = (parts: ReadonlyArray<string>): boolean =>
-  parts.some((part) => {
-    const length = Length.parse(part.trim())
-    if (length === undefined) return false
-    const pixels = Length.resolve(length, 16, 0)
-    return pixels > far || pixels < -farBack || Math.abs(length.percent) >= 500
-  })
+const placing =
+  /^(?:repeat|repeat-[xy]|no-repeat|space|round|scroll|fixed|local|border-box|padding-box|content-box|text|top|bottom|left|right|center|cover|contain|auto|none|initial|[+-]?[\d.]+(?:%|[a-z]*))$/
 
-/** The remaining fraction of a side after a rotation. */
-export const turned = (angle: string): number => {
-  const value = Number.parseFloat(angle)
-  const perTurn = angle.endsWith("turn") ? 1 : angle.endsWith("grad") ? 400 : angle.endsWith("rad") ? 2 * Math.PI : 360
-  return Math.abs(Math.cos((value / perTurn) * 2 * Math.PI))
-}
-
-/** Checks for a blur that makes text unreadable. */
-export const isBlurred = (value: string): boolean =>
-  calls(value).some(([name, content]) => name === "blur" && (Length.parse(content.trim())?.px ?? 0) >= 10)
-
-export const transform = (effects: Effects, value: string): void => {
-  let factor = 1
-  let isMoved = false
-  for (const [name, content] of calls(value)) {
-    const parts = Color.splitArguments(content)
-    const numbers = parts.map((part) => (part.endsWith("%") ? Number.parseFloat(part) / 100 : Number.parseFloat(part)))
-    const [one = 1, two = name === "scale" ? one : 1] = numbers
-    if (name === "scale" || name === "scale3d") factor *= Math.min(Math.abs(one), Math.abs(two))
-    else if (name === "scalex" || name === "scaley") factor *= Math.abs(one)
-    else if (name.startsWith("translate")) isMoved ||= isFar(parts)
-    else if (name === "matrix") {
-      const [a = 1, b = 0, c = 0, d = 1, x = 0, y = 0] = numbers
-      factor *= Math.sqrt(Math.abs(a * d - b * c))
-      isMoved ||= Math.max(x, y) > far || Math.min(x, y) < -farBack
-    } else if (name === "matrix3d") {
-      const [a = 1, b = 0, , , c = 0, d = 1] = numbers
-      factor *= Math.sqrt(Math.abs(a * d - b * c))
-      const [x = 0, y = 0] = numbers.slice(12, 14)
-      isMoved ||= Math.max(x, y) > far || Math.min(x, y) < -farBack
-    } else if (name === "rotatex" || name === "rotatey") {
-      factor *= turned(content)
+/** The `background` shorthand: its color and images. */
+export const background = (effects: Effects, value: string): boolean => {
+  if (value === "inherit") {
+    effects.background = "inherit"
+    return true
+  }
+  effects.clipsToText = /(^|\s)text(\s|$)/.test(value)
+  effects.background = Color.transparent
+  const drawn: Array<string> = []
+  let isKnown = true
+  for (const layer of Color.splitArguments(value)) {
+    for (const word of words(layer)) {
+      if (placing.test(word)) continue
+      const color = Color.parse(word)
+      if (color !== undefined) effects.background = color
+      else if (word.includes("(")) drawn.push(word)
+      else isKnown = false
     }
   }
+  const found = images(drawn.join(","))
+  effects.gradient = found?.gradient
+  effects.picture = found?.picture
+  return isKnown && found !== undefined
+}
+
+/** Only filters of old versions of Internet Explorer, which browsers ignore, are evaluated. */
+export const filter = (effects: Effects, value: string): boolean => {
+  const isNone = /^(none$|initial$|progid:|alpha\()/.test(value)
+  effects.isRaised ||= !isNone
+  return isNone
+}
+
+const number = (text: string | undefined): number =>
+  text === undefined ? 1 : text.endsWith("%") ? Number.parseFloat(text) / 100 : Number.parseFloat(text)
+
+/** More scaled text may leave the window. */
+export const mostScale = 3
+
+/** Evaluates moves and scales. */
+export const transform = (effects: Effects, value: string): boolean => {
+  let factor = 1
+  let [x, y] = [Length.ofPixels(0), Length.ofPixels(0)]
+  effects.isRaised = value !== "none"
+  const found = value === "none" || value === "initial" ? [] : calls(value)
+  const isKnown = found?.every(([name, content]) => {
+    const [first = "", second] = Color.splitArguments(content)
+    if (/^scale(x|y|3d)?$/.test(name)) {
+      factor *= Math.min(Math.abs(number(first)), Math.abs(number(second)))
+      return !content.includes("-")
+    }
+    if (!/^translate(x|y|3d)?$/.test(name)) return false
+    const [right, down] = [name === "translatey" ? "0" : first, name === "translatey" ? first : (second ?? "0")].map(
+      Length.parse
+    )
+    if (right === undefined || down === undefined) return false
+    ;[x, y] = [Length.sum(x, right, 1), Length.sum(y, down, 1)]
+    return true
+  })
   effects.transform = Number.isNaN(factor) ? 1 : factor
-  effects.isMoved = isMoved
+  effects.movedX = x
+  effects.movedY = y
+  return isKnown === true && !Number.isNaN(factor) && factor <= mostScale
 }
 
 const numbersOf = (content: string) =>
@@ -123,45 +154,25 @@ const numbersOf = (content: string) =>
 
 /** `rect(0 0 0 0)` of the legacy property `clip`. */
 export const isEmptyRect = (value: string): boolean => {
-  const [call] = calls(value)
-  if (call === undefined || call[0] !== "rect") return false
-  const [top, right, bottom, left] = numbersOf(call[1]).map((length) => length && Length.resolve(length, 16, 0))
+  const [name, content] = calls(value)?.[0] ?? []
+  if (name !== "rect" || content === undefined) return false
+  const [top, right, bottom, left] = numbersOf(content).map((length) => length && Length.resolve(length, 16, 0))
   const isThin = (from: number | undefined, to: number | undefined) =>
     to !== undefined && (from === undefined ? to < 4 : to - from < 4)
   return isThin(top, bottom) || isThin(left, right)
 }
 
-const isWhole = (one: Length.Length | undefined, other: Length.Length | undefined) =>
-  (one?.percent ?? 0) + (other?.percent ?? 0) >= 100 || Math.max(one?.px ?? 0, other?.px ?? 0) > 1_000
+/** Empty shapes hide text. Other shapes are not evaluated. */
+export const clipPath = (effects: Effects, value: string): boolean => {
+  effects.isClippedByPath = isEmptyPath(value)
+  return effects.isClippedByPath || /^(none|initial|unset)$/.test(value)
+}
 
-export const isEmptyPath = (value: string): boolean => {
-  const [call] = calls(value)
-  if (call === undefined) return false
-  const [name, content] = call
-  const lengths = numbersOf(content.split(/\bat\b|\bround\b/)[0] ?? "")
-  switch (name) {
-    case "inset": {
-      const [top, right = top, bottom = top, left = right] = lengths
-      return isWhole(top, bottom) || isWhole(left, right)
-    }
-    case "circle":
-    case "ellipse":
-      return lengths.some((length) => length !== undefined && Length.resolve(length, 16, 400) < 2)
-    case "polygon": {
-      const known = lengths.map((length) => (length === undefined ? Number.NaN : Length.resolve(length, 16, 400)))
-      const spread = (axis: number) => {
-        const values = known.filter((_, index) => index % 2 === axis)
-        return values.length === 0 ? 0 : Math.max(...values.slice(0, 64)) - Math.min(...values.slice(0, 64))
-      }
-      return spread(0) < 2 || spread(1) < 2
-    }
-    case "rect":
-      return isEmptyRect(value)
-    case "xywh":
-      return lengths.slice(2, 4).some((length) => length !== undefined && Length.resolve(length, 16, 400) < 2)
-    case "path":
-      return !/\d/.test(content)
-    default:
-      return false
-  }
+const isEmptyPath = (value: string): boolean => {
+  const [name, content = ""] = calls(value)?.[0] ?? []
+  const lengths = numbersOf(content.split(/\bround\b/)[0] ?? "").map((length) => length ?? Length.ofPixels(0))
+  const [first, second = first, third = first, fourth = second] = lengths
+  const isWhole = (one: Length.Length | undefined, other: Length.Length | undefined) =>
+    (one?.percent ?? 0) + (other?.percent ?? 0) >= 100
+  return name === "inset" && (isWhole(first, third) || isWhole(second, fourth))
 }

@@ -1,17 +1,27 @@
 import * as Color from "./Color.ts"
 import * as Effects from "./Effects.ts"
 import * as Length from "./Length.ts"
+import * as Place from "./Place.ts"
 
 /** Inherited styles of an element, and whether text in it is visible. */
 export interface Style {
   /** Hidden with all its content. */
   readonly isGone: boolean
+  /** In a box without room. Content with an absolute position may be outside of it. */
+  readonly isShut: boolean
+  /** A declaration that Inlet does not evaluate may hide the text and all content. */
+  readonly isDoubtful: boolean
+  /** A browser may hide text at this position. */
+  readonly isUncertain: boolean
   readonly isVisible: boolean
   readonly opacity: number
   readonly color: Color.Color
   readonly fill: Color.Color | undefined
   /** The colors behind the text: one, or those of a gradient. */
   readonly backdrop: ReadonlyArray<Color.Color>
+  /** An image behind the text. */
+  readonly picture: "remote" | "inline" | undefined
+  readonly isShadowed: boolean
   readonly fontSize: number
   /** The factor between the visible and the declared font size. */
   readonly scale: number
@@ -20,8 +30,15 @@ export interface Style {
   readonly lineHeight: Length.Length | "normal"
   readonly isBold: boolean
   readonly preserves: "nothing" | "lines" | "all"
+  readonly isUnwrapped: boolean
   readonly letters: "upper" | "lower" | "as written"
   readonly isDisc: boolean
+  /** The distance in px from its usual place. */
+  readonly x: number
+  readonly y: number
+  readonly clip: Place.Clip | undefined
+  /** Its children have sizes that depend on each other. */
+  readonly hasTracks: boolean
   /** Text at this position is visible. */
   readonly isShown: boolean
   /** An image at this position is visible. */
@@ -34,13 +51,26 @@ const leastContrast = 1.3
 const leastFontSize = 4
 const leastOpacity = 0.1
 
+/** The distance in px from which text is outside of the window. The page does not scroll to the left or top. */
+const farBack = 500
+
+/** Distances in px within which text surely stays in the window. */
+const near = 600
+const nearBack = 60
+const nearUp = 100
+
 export const initial: Style = {
   isGone: false,
+  isShut: false,
+  isDoubtful: false,
+  isUncertain: false,
   isVisible: true,
   opacity: 1,
   color: Color.black,
   fill: undefined,
   backdrop: [Color.white],
+  picture: undefined,
+  isShadowed: false,
   fontSize: 16,
   scale: 1,
   spacing: 0,
@@ -48,8 +78,13 @@ export const initial: Style = {
   lineHeight: "normal",
   isBold: false,
   preserves: "nothing",
+  isUnwrapped: false,
   letters: "as written",
   isDisc: false,
+  x: 0,
+  y: 0,
+  clip: undefined,
+  hasTracks: false,
   isShown: true,
   showsImages: true
 }
@@ -58,23 +93,41 @@ export const initial: Style = {
 export const gone = (style: Style): Style =>
   style.isGone ? style : { ...style, isGone: true, isShown: false, showsImages: false }
 
-const isLegible = (style: Style): boolean => {
-  const ink = style.fill ?? style.color
-  const alpha = Math.round(Color.alphaOf(ink) * style.opacity)
-  const seen = ((ink & 0xffffff00) | alpha) >>> 0
-  return style.backdrop.some((behind) => Color.contrast(Color.over(seen, behind), behind) >= leastContrast)
+/** The same with uncertain content. */
+export const uncertain = (style: Style): Style =>
+  style.isDoubtful ? style : { ...style, isDoubtful: true, isUncertain: true }
+
+/** The same after the first line of its block, which alone is indented. */
+export const unindented = (style: Style): Style =>
+  style.indent > -farBack ? style : uncertain(judged({ ...style, indent: 0 }, false))
+
+/** Legible on all, some or none of the colors behind the text. */
+const legibility = (style: Style): "all" | "some" | "none" => {
+  const letters = style.fill ?? style.color
+  const alpha = Math.round(Color.alphaOf(letters) * style.opacity)
+  const seen = ((letters & 0xffffff00) | alpha) >>> 0
+  let legible = 0
+  for (const behind of style.backdrop) {
+    if (Color.contrast(Color.over(seen, behind), behind) >= leastContrast) legible++
+  }
+  return legible === 0 ? "none" : legible === style.backdrop.length ? "all" : "some"
 }
 
-const isThin = ({ fontSize, lineHeight }: Style): boolean => {
-  if (lineHeight === "normal") return false
-  const { em, number, percent, px } = lineHeight
-  return px + (em + number + percent / 100) * fontSize <= 1
-}
+const heightOf = ({ em, number, percent, px }: Length.Length, fontSize: number): number =>
+  px + (em + number + percent / 100) * fontSize
+
+/** The height of a line in px. */
+export const lineHeight = ({ fontSize, lineHeight }: Style): number =>
+  lineHeight === "normal" ? 1.15 * fontSize : heightOf(lineHeight, fontSize)
+
+/** Lines of less than 4 px cover each other. */
+export const isThin = (style: Style): boolean => style.lineHeight !== "normal" && lineHeight(style) < Effects.leastBox
 
 const given = <A>(value: A | "inherit" | undefined, otherwise: A): A =>
   value === undefined || value === "inherit" ? otherwise : value
 
-const background = (parent: Style, effects: Effects.Effects): ReadonlyArray<Color.Color> => {
+/** The colors behind the text of an element. */
+const backdrop = (parent: Style, effects: Effects.Effects): ReadonlyArray<Color.Color> => {
   if (effects.background === undefined && effects.gradient === undefined) return parent.backdrop
   if (effects.clipsToText === true) return parent.backdrop
   const own = given(effects.background, Color.transparent)
@@ -84,6 +137,10 @@ const background = (parent: Style, effects: Effects.Effects): ReadonlyArray<Colo
   return gradient.map((stop) => Color.over(stop, base[0] ?? Color.white))
 }
 
+const isOpaque = ({ background, clipsToText, gradient }: Effects.Effects) =>
+  clipsToText !== true &&
+  (gradient !== undefined || (typeof background === "number" && Color.alphaOf(background) === 255))
+
 /** Letters with a clipped background have the background's color. */
 const ink = (effects: Effects.Effects, color: Color.Color): Color.Color => {
   if (effects.clipsToText !== true || Color.alphaOf(color) > 25) return color
@@ -92,51 +149,87 @@ const ink = (effects: Effects.Effects, color: Color.Color): Color.Color => {
 
 /** The style of an element in `parent`. */
 export const inside = (parent: Style, effects: Effects.Effects): Style => {
-  const size = given(effects.fontSize, undefined)
+  const declared = given(effects.fontSize, undefined)
   const fontSize =
-    size === undefined
+    declared === undefined
       ? parent.fontSize
-      : Math.min(10_000, Math.max(0, Length.resolve(size, parent.fontSize, parent.fontSize)))
+      : Math.min(10_000, Math.max(0, Length.resolve(declared, parent.fontSize, parent.fontSize)))
   const spacing = given(effects.spacing, undefined)
   const indent = given(effects.indent, undefined)
   const fill = given(effects.fill, parent.fill)
-  const color = given(effects.color, parent.color)
+  const lineHeight = given(effects.lineHeight, parent.lineHeight)
+  const isThinLine = lineHeight !== "normal" && heightOf(lineHeight, fontSize) < Effects.leastBox
+  const own = effects.isPlaced === true ? Place.place(parent, effects, fontSize, isThinLine) : undefined
   const style = {
-    isGone:
-      parent.isGone ||
-      Effects.isGone(effects, fontSize) ||
-      (effects.clipsX === true && indent !== undefined && indent.percent >= 100),
+    isGone: parent.isGone || isGone(effects),
+    isShut: own?.isShut ?? parent.isShut,
+    isUncertain: false,
+    isDoubtful:
+      parent.isDoubtful ||
+      effects.isUnsure === true ||
+      own?.isUnknown === true ||
+      (parent.hasTracks && parent.clip !== undefined),
     isVisible: given(effects.visible, parent.isVisible),
-    opacity: parent.opacity * (effects.opacity ?? 1) * (effects.filter ?? 1),
-    color: ink(effects, color),
+    opacity: parent.opacity * (effects.opacity ?? 1),
+    color: ink(effects, given(effects.color, parent.color)),
     fill: fill === undefined ? undefined : ink(effects, fill),
-    backdrop: background(parent, effects),
+    backdrop: backdrop(parent, effects),
+    picture: effects.picture ?? (isOpaque(effects) ? undefined : parent.picture),
+    isShadowed: given(effects.isShadowed, parent.isShadowed),
     fontSize,
-    scale: parent.scale * (effects.transform ?? 1) * (effects.scale ?? 1) * (effects.zoom ?? 1) * (effects.rotate ?? 1),
+    scale: parent.scale * (effects.transform ?? 1) * (effects.zoom ?? 1),
     spacing: spacing === undefined ? parent.spacing : Length.resolve(spacing, fontSize, fontSize),
-    indent:
-      indent === undefined
-        ? parent.indent
-        : indent.percent <= -100
-          ? -2 * Effects.far
-          : Length.resolve(indent, fontSize, 600),
-    lineHeight: given(effects.lineHeight, parent.lineHeight),
+    indent: indent === undefined ? parent.indent : Length.resolve(indent, fontSize, Place.usualWidth),
+    lineHeight,
     isBold: given(effects.bold, parent.isBold),
     preserves: given(effects.preserves, parent.preserves),
+    isUnwrapped: given(effects.isUnwrapped, parent.isUnwrapped),
     letters: given(effects.letters, parent.letters),
     isDisc: effects.isDisc ?? parent.isDisc,
+    x: own?.x ?? parent.x,
+    y: own?.y ?? parent.y,
+    clip: own === undefined ? parent.clip : own.clip,
+    hasTracks: effects.hasTracks === true,
     isShown: false,
     showsImages: false
   }
-  style.showsImages = !style.isGone && style.isVisible && style.opacity >= leastOpacity && style.scale >= 0.1
-  style.isShown =
-    style.showsImages &&
-    style.fontSize * style.scale >= leastFontSize &&
-    style.indent <= Effects.far &&
-    style.indent >= -Effects.farBack &&
-    style.spacing > -0.8 * style.fontSize &&
-    !style.isDisc &&
-    !isThin(style) &&
-    isLegible(style)
+  return judged(style, effects.mayShow === true && !parent.isGone)
+}
+
+type Draft = { -readonly [Key in keyof Style]: Style[Key] }
+
+/** Sets what is visible at this position. */
+const judged = (style: Draft, mayShow: boolean): Style => {
+  const { fontSize, indent, picture, scale, spacing, x, y } = style
+  const left = x + Math.min(0, indent)
+  const right = x + Math.max(0, indent)
+  const isAway = left < -farBack || y < -farBack
+  style.showsImages =
+    !style.isGone && !style.isShut && !isAway && style.isVisible && style.opacity >= leastOpacity && scale >= 0.1
+  const isLarge = fontSize * scale >= leastFontSize && spacing > -0.8 * fontSize && !style.isDisc
+  const legible = legibility(style)
+  const isCovered = style.isShadowed || picture !== undefined
+  style.isShown = style.showsImages && isLarge && (legible !== "none" || isCovered)
+  style.isUncertain =
+    style.isDoubtful ||
+    left < -nearBack ||
+    right > near ||
+    y < -nearUp ||
+    y > Place.far ||
+    spacing < -0.3 * fontSize ||
+    legible === "some" ||
+    (legible === "none" && isCovered) ||
+    picture === "inline"
+  if (mayShow && !style.isShown) {
+    Object.assign(style, { isGone: false, isShut: false, isVisible: true, opacity: 1, x: 0, y: 0 })
+    style.isDoubtful = style.isUncertain = style.isShown = style.showsImages = true
+  }
   return style
 }
+
+/** Hidden with all its content, whatever its descendants declare. */
+const isGone = (effects: Effects.Effects): boolean =>
+  effects.display === "none" ||
+  effects.skipsContent === true ||
+  effects.isClippedByPath === true ||
+  (effects.isClipped === true && (effects.position === "absolute" || effects.position === "fixed"))

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto"
 import { apart } from "../../cache/Apart.ts"
+import * as AtRules from "./AtRules.ts"
 import type { Budget } from "./Budget.ts"
 import * as CssText from "./CssText.ts"
 import type { Declaration } from "./Declarations.ts"
 import * as Declarations from "./Declarations.ts"
-import * as Effects from "./Effects.ts"
-import * as MediaQuery from "./MediaQuery.ts"
+import * as PseudoElements from "./PseudoElements.ts"
 import * as Selector from "./Selector.ts"
 
 /** Maximum length of all style sheets of a mail in UTF-16 units. Mail programs read far less. */
@@ -20,7 +20,7 @@ const longestSelector = 20_000
 /** The steps for parsing a selector in brackets, as in `:not()`. */
 const stepsOfABracket = 300
 
-interface Rule {
+export interface Rule {
   readonly selector: Selector.Selector
   readonly declarations: ReadonlyArray<Declaration>
   readonly order: number
@@ -28,12 +28,15 @@ interface Rule {
   readonly key: string
   /** The steps for merging its declarations with others. */
   readonly cost: number
+  /** Whether it applies is unknown, because of its selector or of a condition around it. */
+  readonly isUnsure: boolean
 }
 
 /** The rules of style sheets, and the steps for parsing their selectors. */
 interface Sheets {
   readonly rules: ReadonlyArray<Rule>
   readonly steps: number
+  readonly isCut: boolean
 }
 
 /** Rules by the first condition of their last compound. */
@@ -46,6 +49,8 @@ export interface Rules {
   readonly needsAttributes: boolean
   readonly needsSiblings: boolean
   readonly isEmpty: boolean
+  /** Some rules were not read, and may hide any element. */
+  readonly isCut: boolean
 }
 
 interface Draft {
@@ -58,78 +63,73 @@ interface Draft {
   /** For brackets, and for each unit of a nested rule, which repeats the selector around it. */
   steps: number
   readonly mostSteps: number
+  isCut: boolean
 }
 
-const read = (draft: Draft, css: string, from: number, end: number, above: string, depth: number): void => {
-  for (const { end: close, prelude, start } of CssText.blocks(css, from, end, above !== "")) {
-    if (draft.rules.length >= mostRules || draft.steps > draft.mostSteps) return
+/** Maximum nesting of rules. */
+const deepest = 5
+
+const read = (
+  draft: Draft,
+  css: string,
+  [from, end]: readonly [from: number, end: number],
+  depth: number,
+  isUnsure: boolean
+): void => {
+  for (const { end: close, prelude, start } of CssText.blocks(css, from, end)) {
+    if (draft.rules.length >= mostRules || draft.steps > draft.mostSteps) draft.isCut = true
+    if (draft.isCut) return
     const head = CssText.prelude(prelude)
-    if (head.startsWith("@")) {
-      const [, name = "", condition = ""] = /^@([\w-]+)\s*([\s\S]*)$/.exec(head) ?? []
-      if (depth < 5 && name.toLowerCase() === "scope") read(draft, css, start, close, scopeOf(condition), depth + 1)
-      else if (depth < 5 && opens(name.toLowerCase(), condition)) read(draft, css, start, close, above, depth + 1)
+    const body = css.slice(start, close)
+    if (!head.startsWith("@")) {
+      draft.steps += (head.split("(").length - 1) * stepsOfABracket
+      // Rules inside of rules are not read.
+      draft.isCut ||= body.includes("{")
+      add(draft, head, body, isUnsure)
       continue
     }
-    const body = css.slice(start, close)
-    const selector = nested(head, above)
-    if (above !== "") draft.steps += selector?.length ?? Number.POSITIVE_INFINITY
-    if (selector === undefined) return
-    draft.steps += (selector.split("(").length - 1) * stepsOfABracket
-    add(draft, selector, body)
-    if (depth < 5 && body.includes("{")) read(draft, css, start, close, selector, depth + 1)
+    const [, name = "", condition = ""] = /^@([\w-]+)\s*([\s\S]*)$/.exec(head) ?? []
+    const applies = AtRules.applies(name.toLowerCase(), condition, body)
+    draft.isCut ||= applies === "unreadable" || (applies !== false && depth >= deepest)
+    if (applies !== false && !draft.isCut)
+      read(draft, css, [start, close], depth + 1, isUnsure || applies === undefined)
   }
 }
 
-const opens = (name: string, condition: string): boolean => {
-  if (name === "media") return MediaQuery.holds(condition)
-  // Treats every `@supports` condition as true, unless negated.
-  if (name === "supports") return !/^not\b/i.test(condition)
-  return name === "layer"
-}
+/** A namespace takes rules away from elements of HTML, and a sheet in a URL may bring some. */
+const unreadable = /@namespace|@import[^;]{0,100}data:/i
 
-/** `@scope (.a) to (.b)` applies to the content of `.a`. */
-const scopeOf = (condition: string): string => /^\(([^()]+)\)/.exec(condition)?.[1] ?? ":root"
-
-/** Expands a nested rule with its parent selector. Undefined if the result is too long. */
-const nested = (head: string, above: string): string | undefined => {
-  if (above === "") return head
-  const place = head.includes(":scope") ? ":scope" : head.includes("&") ? "&" : undefined
-  if (place === undefined) return `:is(${above}) ${head}`
-  const parts = head.split(place)
-  const length = head.length + (parts.length - 1) * above.length
-  return length > 2 * longestSelector ? undefined : parts.join(`:is(${above})`)
-}
-
-const add = (draft: Draft, head: string, body: string) => {
+const add = (draft: Draft, head: string, body: string, isUnsure: boolean) => {
   const declarations = CssText.declarations(body)
-  if (declarations.length === 0 || head.length > longestSelector) return
+  if (declarations.length === 0) return
+  draft.isCut ||= head.length > longestSelector
   const first = draft.rules.length
-  let hides: boolean | undefined
-  for (const selector of Selector.parseList(head, draft.foldsCase)) {
-    if (draft.rules.length >= mostRules) return
-    // Later siblings are unknown at the start of an element, so rules about them count only if they hide.
-    if (selector.isUnsure) {
-      hides ??= Effects.hides(Declarations.effects(declarations))
-      if (!hides) continue
+  for (const selector of Selector.parseList(head.slice(0, longestSelector), draft.foldsCase)) {
+    const own = PseudoElements.declarations(selector.pseudoElement, declarations)
+    if (own.length === 0) continue
+    if (draft.rules.length >= mostRules) {
+      draft.isCut = true
+      return
     }
     draft.rules.push({
       selector,
-      declarations,
+      declarations: own,
       order: draft.rules.length,
       key: String.fromCharCode(draft.rules.length + 32),
-      cost: Declarations.cost(declarations)
+      cost: Declarations.cost(own),
+      isUnsure: isUnsure || selector.isUnsure
     })
   }
   const count = draft.rules.length - first
   if (count === 0) return
-  const block = `${head}{${body}`
+  const block = `${isUnsure ? "?" : ""}${head}{${body}`
   const before = draft.blocks.get(block)
   for (let order = before ?? first; order < (before ?? first) + count && order < first; order++)
     draft.repeated.add(order)
   draft.blocks.set(block, first)
 }
 
-const indexed = (rules: ReadonlyArray<Rule>, foldsCase: boolean): Rules => {
+const indexed = ({ isCut, rules }: Sheets, foldsCase: boolean): Rules => {
   const byId = new Map<string, Array<Rule>>()
   const byClass = new Map<string, Array<Rule>>()
   const byTag = new Map<string, Array<Rule>>()
@@ -164,7 +164,8 @@ const indexed = (rules: ReadonlyArray<Rule>, foldsCase: boolean): Rules => {
     foldsCase,
     needsAttributes,
     needsSiblings,
-    isEmpty: rules.length === 0
+    isEmpty: rules.length === 0,
+    isCut
   }
 }
 
@@ -186,19 +187,24 @@ const isSecond = (key: string): boolean => {
 }
 
 /** The style sheets of a mail, up to the maximum length. */
-const within = (sheets: ReadonlyArray<string>): ReadonlyArray<string> => {
+const within = (sheets: ReadonlyArray<string>) => {
   let room = longest
-  return sheets.flatMap((sheet) => {
+  let isCut = false
+  const texts = sheets.flatMap((sheet) => {
     const text = sheet.slice(0, room)
+    isCut ||= text.length < sheet.length
     room -= text.length
     return text === "" ? [] : [text]
   })
+  return { texts, isCut }
 }
+
+const noSheets: Sheets = { rules: [], steps: 0, isCut: false }
 
 /** The rules of all sheets of a mail, in order. Without a doctype class names are case-insensitive. */
 export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget: Budget): Rules => {
-  const texts = within(sheets)
-  if (texts.length === 0) return indexed([], foldsCase)
+  const { isCut, texts } = within(sheets)
+  if (texts.length === 0) return indexed(noSheets, foldsCase)
   // The key has the lengths, because sheets split at another position differ and may be of another sender.
   const key = `${foldsCase ? "1" : "0"}${texts.map(({ length }) => length).join()}:${texts.join("")}`
   let list = known.get(key)
@@ -209,13 +215,16 @@ export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget:
       repeated: new Set(),
       foldsCase,
       steps: 0,
-      mostSteps: budget.steps
+      mostSteps: budget.steps,
+      isCut
     }
     for (const sheet of texts) {
       const text = apart(sheet)
-      read(draft, text, 0, text.length, "", 0)
+      draft.isCut ||= unreadable.test(text)
+      read(draft, text, [0, text.length], 0, false)
     }
-    list = { rules: draft.rules.filter(({ order }) => !draft.repeated.has(order)).sort(byWeight), steps: draft.steps }
+    const rules = draft.rules.filter(({ order }) => !draft.repeated.has(order)).sort(byWeight)
+    list = { rules, steps: draft.steps, isCut: draft.isCut }
     if (knownSize + key.length > mostKnown) {
       known.clear()
       knownSize = 0
@@ -227,7 +236,7 @@ export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget:
     }
   }
   budget.steps -= list.steps
-  return indexed(list.rules, foldsCase)
+  return indexed(list, foldsCase)
 }
 
 const nothing: ReadonlyArray<Rule> = []

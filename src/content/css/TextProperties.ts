@@ -1,10 +1,11 @@
 import * as Color from "./Color.ts"
 import type { Effects } from "./Effects.ts"
+import { thin } from "./HarmlessProperties.ts"
 import * as Length from "./Length.ts"
 import * as Shapes from "./Shapes.ts"
 
-/** Records the effect of a property's value. A value that a browser drops has none. */
-export type Property = (effects: Effects, value: string) => void
+/** Records the effect of a property's value. Returns false if Inlet does not evaluate the value. */
+export type Property = (effects: Effects, value: string) => boolean
 
 const fontSizes: Readonly<Record<string, number>> = {
   "xx-small": 9,
@@ -17,12 +18,18 @@ const fontSizes: Readonly<Record<string, number>> = {
   "xxx-large": 48
 }
 
-export const isInherited = (value: string) => value === "inherit" || value === "unset" || value === "revert"
+export const isInherited = (value: string) => value === "inherit" || value === "unset"
 
 const colorOf = (value: string): Color.Color | "inherit" | undefined => {
-  if (value === "inherit" || value === "currentcolor" || value === "unset" || value === "revert") return "inherit"
+  if (value === "inherit" || value === "currentcolor" || value === "unset") return "inherit"
   return value === "initial" ? Color.black : Color.parse(value)
 }
+
+/** Larger letters do not fit the window. */
+const largestFont = 300
+
+/** In px. Text in higher lines is out of the window. */
+const highestLine = 400
 
 const fontSize = (value: string): Effects["fontSize"] => {
   if (isInherited(value)) return "inherit"
@@ -31,22 +38,26 @@ const fontSize = (value: string): Effects["fontSize"] => {
   if (value === "smaller" || value === "larger")
     return { px: 0, em: value === "smaller" ? 5 / 6 : 1.2, percent: 0, number: 0 }
   const length = Length.parse(value)
-  if (length === undefined) return undefined
-  // Browsers reject a plain number in a style, except 0.
-  return length.number !== 0 ? undefined : { ...length, em: length.em + length.percent / 100, percent: 0 }
+  if (length === undefined || Length.resolve(length, 16, 16) > largestFont) return undefined
+  return { ...length, em: length.em + length.percent / 100, percent: 0 }
 }
 
 /** `italic bold 12px/30px Georgia, serif` */
-const font = (effects: Effects, value: string) => {
+const font: Property = (effects, value) => {
+  if (isInherited(value)) {
+    Object.assign(effects, { fontSize: "inherit", bold: "inherit", lineHeight: "inherit" })
+    return true
+  }
   const match =
     /(?:^|\s)((?:[\d.+-][\w.%+-]*|calc\([^()]*\)|(?:x{1,3}-)?(?:small|large)|medium|smaller|larger))(?:\s*\/\s*([\w.%+-]+))?\s+\S/.exec(
       value.replace(/(^|\s)[1-9]00(?=\s)/g, (weight) => (Number(weight) >= 600 ? " bold" : " normal"))
     )
   const size = match?.[1] === undefined ? undefined : fontSize(match[1])
-  if (size === undefined) return
+  if (size === undefined) return false
   effects.fontSize = size
   effects.bold = /(^|\s)(bold|bolder|[6-9]00)\s/.test(value)
   effects.lineHeight = (match?.[2] === undefined ? undefined : Length.parse(match[2])) ?? "normal"
+  return true
 }
 
 const color =
@@ -54,26 +65,76 @@ const color =
   (effects, value) => {
     const found = value === "initial" ? none : colorOf(value)
     if (found !== undefined) effects[name] = found
+    // Browsers ignore a word that is no color.
+    return found !== undefined || /^#?[\w-]*$/.test(value)
   }
+
+/** Wider gaps move text out of the window. */
+const widest = 100
 
 const length =
   (name: "spacing" | "indent"): Property =>
   (effects, value) => {
     const [first = ""] = value.split(" ")
-    const found = value === "normal" ? Length.ofPixels(0) : isInherited(value) ? "inherit" : Length.parse(first)
-    if (found !== undefined) effects[name] = found
+    const isNone = value === "normal" || value === "initial"
+    const found = isNone ? Length.ofPixels(0) : isInherited(value) ? "inherit" : Length.parse(first)
+    if (found === undefined) return false
+    effects[name] = found
+    return name === "indent" || typeof found === "string" || Length.resolve(found, 16, 16) <= widest
   }
 
-const background: Property = (effects, value) => Shapes.background(effects, value)
+const picture: Property = (effects, value) => {
+  const found = Shapes.images(value)
+  effects.gradient = found?.gradient
+  effects.picture = found?.picture
+  return found !== undefined
+}
 
 const clipsToText: Property = (effects, value) => {
   effects.clipsToText = value === "text"
+  return /^(text|border-box|padding-box|content-box|initial)$/.test(value)
 }
 
 const preserves: Property = (effects, value) => {
+  effects.isUnwrapped = isInherited(value) ? "inherit" : /^(nowrap|pre)(\s|$)/.test(value)
   if (isInherited(value)) effects.preserves = "inherit"
   else if (/^(pre|pre-wrap|break-spaces|preserve)(\s|$)/.test(value)) effects.preserves = "all"
   else effects.preserves = /^(pre-line|preserve-breaks)(\s|$)/.test(value) ? "lines" : "nothing"
+  return true
+}
+
+const unwrapped: Property = (effects, value) => {
+  effects.isUnwrapped = value.includes("nowrap")
+  return true
+}
+
+const isThin = thin(10)
+
+const shadow: Property = (effects, value) => {
+  effects.isShadowed = value === "inherit" ? "inherit" : !/^(none|initial|unset|0|0px)$/.test(value)
+  effects.covers ||= !isThin(value)
+  return true
+}
+
+const isShort = thin(50)
+
+/** A wide shadow may cover the background, and a shadow inside of the box does. */
+const boxShadow: Property = (effects, value) => {
+  const outer = Color.splitArguments(value)
+    .filter((one) => !one.includes("inset"))
+    .join()
+  effects.covers ||= !isShort(outer)
+  effects.spreads = !isThin(outer)
+  if (!isShort(value) || (value.includes("inset") && !isThin(value))) effects.picture = "inline"
+  return true
+}
+
+/** An outline of letters that may cover them. */
+const stroke: Property = (effects, value) => {
+  const isNone = /^(0|0px|initial|unset)(\s|$)/.test(value)
+  effects.isShadowed = !isNone
+  effects.covers ||= !isThin(value)
+  return isNone
 }
 
 /** Properties of colors and letters. */
@@ -81,36 +142,51 @@ export const properties: Readonly<Record<string, Property>> = {
   color: color("color", Color.black),
   "-webkit-text-fill-color": color("fill", Color.black),
   "background-color": (effects, value) =>
-    color("background", Color.transparent)(effects, value === "unset" || value === "revert" ? "initial" : value),
-  background,
-  "background-image": (effects, value) => {
-    effects.gradient = Shapes.gradient(value)
-  },
+    color("background", Color.transparent)(effects, value === "unset" ? "initial" : value),
+  background: Shapes.background,
+  "background-image": picture,
   "background-clip": clipsToText,
   "-webkit-background-clip": clipsToText,
   font,
   "font-size": (effects, value) => {
+    // Browsers ignore a negative size.
+    if (/^-[\d.]/.test(value)) return true
     const size = fontSize(value)
-    if (size !== undefined) effects.fontSize = size
+    if (size === undefined) return false
+    effects.fontSize = size
+    return true
   },
   "font-weight": (effects, value) => {
     if (isInherited(value)) effects.bold = "inherit"
     else effects.bold = value === "bold" || value === "bolder" || Number(value) >= 600
+    return true
   },
   "line-height": (effects, value) => {
+    if (/^-[\d.]/.test(value)) return true
     const isNormal = value === "normal" || value === "initial"
     const height = isNormal ? "normal" : isInherited(value) ? "inherit" : Length.parse(value)
-    if (height !== undefined) effects.lineHeight = height
+    if (height === undefined) return false
+    effects.lineHeight = height
+    return typeof height === "string" || Length.resolve(height, 16, 16) <= highestLine
   },
   "letter-spacing": length("spacing"),
   "text-indent": length("indent"),
   "white-space": preserves,
   "white-space-collapse": preserves,
+  "text-wrap": unwrapped,
+  "text-wrap-mode": unwrapped,
+  "text-shadow": shadow,
+  "box-shadow": boxShadow,
+  "-webkit-box-shadow": boxShadow,
+  "-webkit-text-stroke": stroke,
+  "-webkit-text-stroke-width": stroke,
   "text-transform": (effects, value) => {
     if (isInherited(value)) effects.letters = "inherit"
     else effects.letters = value === "uppercase" ? "upper" : value === "lowercase" ? "lower" : "as written"
+    return true
   },
   "-webkit-text-security": (effects, value) => {
     effects.isDisc = value !== "none"
+    return true
   }
 }

@@ -1,15 +1,13 @@
 import { apart } from "../../cache/Apart.ts"
 import type { Budget } from "../css/Budget.ts"
 import * as CssText from "../css/CssText.ts"
-import type { Declaration } from "../css/Declarations.ts"
 import * as Declarations from "../css/Declarations.ts"
-import type { Effects } from "../css/Effects.ts"
+import { Effects } from "../css/Effects.ts"
 import * as StyleSheets from "../css/StyleSheets.ts"
 import * as ElementKind from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 import * as Hints from "./Hints.ts"
 import type { Tag } from "./HtmlTokens.ts"
-import * as Variables from "./Variables.ts"
 
 /**
  * Caches effects by the declarations that apply to an element before its own, and by its own. Most elements of a mail
@@ -23,7 +21,8 @@ const longestKnown = 400
 /** Maximum cached keys per mail. */
 const sizeInMail = 1_000_000
 
-const none: Effects = {}
+/** The effects of an element without styles. */
+export const none = new Effects()
 
 /** The effects of elements without attributes. */
 const byTag = new Map(
@@ -46,44 +45,33 @@ export class Cascade {
     this.#budget = budget
   }
 
-  effects(tokens: Tag, element: Frame, custom: Frame["custom"]): Effects {
+  effects(tokens: Tag, element: Frame): Effects {
+    const effects = this.#effects(tokens, element)
+    return effects.quirky !== undefined && this.rules.foldsCase ? effects.quirky : effects
+  }
+
+  #effects(tokens: Tag, element: Frame): Effects {
     if (this.rules.isEmpty && !tokens.hasAttributes()) return byTag.get(element.name) ?? none
     const attribute = tokens.attribute("style") ?? ""
     const before = element.kind.css + wall(Hints.css(element.name, tokens))
     const rules = StyleSheets.fitting(this.rules, element, this.#budget)
-    if (rules.length === 0) {
-      if (before === "" && attribute === "") return none
-      const effects = remembered(before, attribute)
-      return effects.isLate === true
-        ? this.#late(CssText.declarations(together(before, attribute)), custom, effects)
-        : effects
-    }
+    if (rules.length === 0) return before === "" && attribute === "" ? none : remembered(before, attribute)
     let key = `${before}|`
     for (const rule of rules) key += rule.key
     key += `|${attribute}`
-    const declarations = (): ReadonlyArray<Declaration> => [
-      ...CssText.declarations(before),
-      ...rules.flatMap((rule) => rule.declarations),
-      ...CssText.declarations(attribute)
-    ]
-    let effects = this.#known.get(key)
-    let cost = rules.length
-    for (const rule of rules) cost += rule.cost
     this.#budget.steps -= rules.length
-    if (effects === undefined) {
-      this.#budget.steps -= cost
-      effects = Declarations.effects(declarations())
-      this.#size += key.length
-      if (this.#size < sizeInMail) this.#known.set(key, effects)
-    }
-    if (effects.isLate !== true) return effects
-    this.#budget.steps -= 2 * cost
-    return this.#late(declarations(), custom, effects)
-  }
-
-  #late(declarations: ReadonlyArray<Declaration>, outer: Frame["custom"], effects: Effects): Effects {
-    const custom = effects.custom === undefined ? outer : { own: effects.custom, outer }
-    return Declarations.effects(Variables.resolved(declarations, custom, this.#budget))
+    const found = this.#known.get(key)
+    if (found !== undefined) return found
+    this.#budget.steps -= rules.length
+    for (const rule of rules) this.#budget.steps -= rule.cost
+    const effects = Declarations.effects([
+      ...CssText.declarations(before),
+      ...rules.flatMap(({ declarations, isUnsure }) => (isUnsure ? Declarations.unknown : declarations)),
+      ...CssText.declarations(attribute)
+    ])
+    this.#size += key.length
+    if (this.#size < sizeInMail) this.#known.set(key, effects)
+    return effects
   }
 }
 

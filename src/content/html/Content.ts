@@ -1,5 +1,8 @@
+import * as Invisible from "./Invisible.ts"
 import * as Markdown from "./Markdown.ts"
+import * as Marked from "./Marked.ts"
 import * as SeenHtml from "./SeenHtml.ts"
+import * as TextMatch from "./TextMatch.ts"
 
 /** The parameters of a content request. */
 export interface ContentRequest {
@@ -16,6 +19,8 @@ export interface Said {
   readonly html: string | null
   /** Null or absent if equal to the text. */
   readonly reply?: string | null
+  /** False if the HTML has other words than the plain text beside it. */
+  readonly textMatchesHtml?: boolean | null
 }
 
 /** A slice of the content, and the offset of the next. */
@@ -33,6 +38,8 @@ export interface Content {
     /** The first hidden words, if `part` is `hidden`. */
     readonly excerpt: string | null
   }
+  /** Whether the HTML has words that a person may not see. They are marked. */
+  readonly uncertain: boolean
   /** The links of this slice. */
   readonly links: ReadonlyArray<Markdown.Reference>
 }
@@ -48,23 +55,29 @@ const piece = (text: string, offset: number, maxChars: number) => {
   const most = Math.min(text.length, start + maxChars)
   // At least one character, to make progress.
   const end = most < text.length && isLow(text.charCodeAt(most)) ? (most - start > 1 ? most - 1 : most + 1) : most
-  return { content: text.slice(start, end), next: end < text.length ? end : null }
+  const content = Marked.closed(text.slice(start, end), text.slice(0, start))
+  return { content, next: end < text.length ? end : null }
 }
+
+const onlyPlain = (text: string) => (text.trim() === "" ? "" : Marked.as("plain text only", text.trim()))
 
 /** Renders the content of an event for an agent. Equal events and requests give equal results. */
 export const read = (said: Said, { format, maxChars, offset, part }: ContentRequest): Content => {
   const seen = said.html === null ? undefined : SeenHtml.see(said.html)
   const references = new Markdown.References()
+  const text = Marked.plain(Invisible.without(said.text).seen)
   const visible = (): string => {
-    if (seen === undefined || seen.lines.length === 0) return said.text
-    return format === "text" ? seen.text : Markdown.render(seen.lines, seen.links, references)
+    // A mail program shows HTML without words rather than the plain text beside it.
+    if (seen !== undefined && seen.lines.length === 0 && said.textMatchesHtml === false) return onlyPlain(text)
+    if (seen === undefined || seen.lines.length === 0) return text
+    return format === "text" ? seen.markedText : Markdown.render(seen.lines, seen.links, references)
   }
   const whole = {
     visible,
-    reply: () => said.reply ?? visible(),
+    reply: () => (seen?.uncertain === true || typeof said.reply !== "string" ? visible() : Marked.plain(said.reply)),
     full: () => {
-      const isSaid = seen === undefined || said.text.trim() === "" || said.text.trim() === seen.text
-      return isSaid ? visible() : `${said.text.trimEnd()}\n\n${visible()}`
+      const other = seen === undefined || seen.lines.length === 0 ? "" : TextMatch.onlyIn(text, seen.text)
+      return other === "" ? visible() : `${onlyPlain(other)}\n\n${visible()}`
     },
     hidden: () => seen?.hiddenText ?? ""
   }
@@ -82,6 +95,7 @@ export const read = (said: Said, { format, maxChars, offset, part }: ContentRequ
       words: seen?.hidden === true ? (seen.hiddenText.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) : 0,
       excerpt: part === "hidden" ? content.slice(0, longestExcerpt).toWellFormed() : null
     },
+    uncertain: seen?.uncertain === true,
     links: references.all.filter(({ ref }) => told.has(ref)).slice(0, mostLinks)
   }
 }

@@ -21,6 +21,10 @@ const sheet: Readonly<Record<string, string>> = {
   "b strong": "font-weight:bold",
   "small sub sup": "font-size:smaller",
   big: "font-size:larger",
+  mphantom: "visibility:hidden",
+  // Shown in motion, or in reverse order.
+  marquee: "display:inline-block;animation:marquee",
+  bdo: "unicode-bidi:bidi-override",
   mark: "background-color:#ff0;color:#000",
   "button select": "background-color:#efefef;color:#000;padding:1px;border:1px solid",
   textarea: "display:inline-block;white-space:pre-wrap;background-color:#fff;color:#000"

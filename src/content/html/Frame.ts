@@ -1,4 +1,5 @@
 import type { Display, Effects } from "../css/Effects.ts"
+import type { Clip } from "../css/Place.ts"
 import type { Matched } from "../css/Selector.ts"
 import type { Style } from "../css/Style.ts"
 import type { ElementKind } from "./ElementKind.ts"
@@ -8,6 +9,17 @@ export interface Row {
   cells: number
   /** Its parent: the table or a part of it. */
   readonly table: Frame
+}
+
+/** A box that clips its content. */
+export interface Clipped {
+  readonly clip: Clip
+  /** Index of its first line. */
+  readonly line: number
+  /** The number of letters written into it. */
+  letters: number
+  /** It contains elements with a height of their own. */
+  isFilled: boolean
 }
 
 /** An open element. */
@@ -22,10 +34,10 @@ export interface Frame extends Matched {
   /** Its own style, and that of its content, which differs if the content is collapsed. */
   style: Style
   inner: Style
+  /** The innermost box of known size that clips its content, with what has been written into it. */
+  clipped: Clipped | undefined
   /** Its content is collapsed. */
   isClosed: boolean
-  /** Custom properties, own and inherited. */
-  custom: { readonly own: ReadonlyMap<string, string>; readonly outer: Frame["custom"] } | undefined
   /** Number of the innermost block or cell. */
   element: number
   readonly row: Row | undefined

@@ -2,10 +2,12 @@ import type { Budget } from "../css/Budget.ts"
 import * as Color from "../css/Color.ts"
 import type { Effects } from "../css/Effects.ts"
 import * as Style from "../css/Style.ts"
-import type { Cascade } from "./Cascade.ts"
+import { type Cascade, none as noEffects } from "./Cascade.ts"
+import * as Clipping from "./Clipping.ts"
 import * as ElementKind from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 import type { Tag } from "./HtmlTokens.ts"
+import { Overlaps } from "./Overlaps.ts"
 import * as Quoted from "./Quoted.ts"
 
 const noAttributes: ReadonlyArray<string> = []
@@ -25,8 +27,8 @@ export const root: Omit<Frame, "children" | "lastChild"> = {
   display: "block",
   style: Style.initial,
   inner: Style.initial,
+  clipped: undefined,
   isClosed: false,
-  custom: undefined,
   element: 0,
   row: undefined,
   cell: undefined,
@@ -43,6 +45,11 @@ export const root: Omit<Frame, "children" | "lastChild"> = {
 
 const hasBox = ({ background, gradient, hasBorder }: Effects): boolean =>
   hasBorder === true || gradient !== undefined || (typeof background === "number" && Color.alphaOf(background) > 0)
+
+const hideColumn = ({ parent }: Frame, { visible }: Effects) => {
+  const table = parent?.name === "colgroup" ? parent.parent : parent
+  if (visible === false && table !== undefined) table.inner = Style.uncertain(table.inner)
+}
 
 const classesOf = (value: string | undefined, foldsCase: boolean): string => {
   if (value === undefined || value === "") return ""
@@ -61,6 +68,9 @@ const longestTag = 1_000
 
 /** Creates an element with its style from a start tag. */
 export class FrameMaker {
+  readonly overlaps = new Overlaps()
+  /** Some rules of style sheets were not read. */
+  readonly isCut: boolean
   readonly #cascade: Cascade
   readonly #budget: Budget
   #elements = 0
@@ -70,6 +80,7 @@ export class FrameMaker {
   constructor(cascade: Cascade, budget: Budget) {
     this.#cascade = cascade
     this.#budget = budget
+    this.isCut = cascade.rules.isCut
   }
 
   /** The same element in another parent. */
@@ -98,7 +109,8 @@ export class FrameMaker {
     return style
   }
 
-  make(parent: Frame, kind: ElementKind.ElementKind, tokens: Tag): Frame {
+  /** `line` is the index of the line where its text begins. */
+  make(parent: Frame, kind: ElementKind.ElementKind, tokens: Tag, line: number): Frame {
     const { name } = kind
     const { rules } = this.#cascade
     const has = tokens.hasAttributes()
@@ -124,8 +136,8 @@ export class FrameMaker {
       display: "inline",
       style: parent.inner,
       inner: parent.inner,
+      clipped: parent.clipped,
       isClosed: false,
-      custom: parent.custom,
       element: parent.element,
       row,
       cell: isTable ? undefined : parent.cell,
@@ -147,14 +159,24 @@ export class FrameMaker {
       const start = Number.parseInt(tokens.attribute("start") ?? "", 10) || 1
       frame.list = { isOrdered: name === "ol", depth: (parent.list?.depth ?? 0) + 1, next: start }
     }
-    this.#dress(frame, parent, tokens)
+    this.#dress(frame, parent, tokens, line)
     return frame
   }
 
+  /** Notes where it lies, and what its box clips. */
+  #place(frame: Frame, parent: Frame, effects: Effects, line: number, isStyled: boolean) {
+    const { clip, isUnwrapped } = frame.style
+    // A collapsed column hides cells that follow.
+    if (frame.name === "col" || frame.name === "colgroup") hideColumn(frame, effects)
+    this.overlaps.add(frame, parent.inner, effects, line)
+    if (parent.clipped !== undefined) Clipping.fill(parent.clipped, frame.kind, isStyled)
+    if (clip !== parent.inner.clip) frame.clipped = Clipping.open(clip, isUnwrapped, line, parent.clipped, effects)
+  }
+
   /** Computes the style of an element. */
-  #dress(frame: Frame, parent: Frame, tokens: Tag) {
+  #dress(frame: Frame, parent: Frame, tokens: Tag, line: number) {
     const { name } = frame
-    const effects = this.#cascade.effects(tokens, frame, parent.custom)
+    const effects = this.#cascade.effects(tokens, frame)
     const style = this.#style(parent, effects, name)
     frame.effects = effects
     frame.display = effects.display ?? "inline"
@@ -163,8 +185,12 @@ export class FrameMaker {
     frame.isClosed = name === "details" ? tokens.attribute("open") === undefined : name === "option" && parent.hasShown
     frame.inner = frame.isClosed ? Style.gone(style) : style
     if (name === "summary" || name === "option") parent.hasShown = true
-    if (effects.custom !== undefined) frame.custom = { own: effects.custom, outer: parent.custom }
-    if (frame.display !== "inline" && frame.display !== "none") frame.element = ++this.#elements
+    if (frame.display !== "inline" && frame.display !== "none") {
+      frame.element = ++this.#elements
+      parent.inner = Style.unindented(parent.inner)
+    }
+    if (effects !== noEffects || frame.clipped !== undefined)
+      this.#place(frame, parent, effects, line, tokens.hasAttributes())
     frame.hasBox = hasBox(effects)
     frame.hasPadding = effects.hasPadding === true
   }

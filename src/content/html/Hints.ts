@@ -8,6 +8,12 @@ const colorOf = (property: string, value: string | undefined): string => {
   return color === undefined ? "" : `${property}:#${color.toString(16).padStart(8, "0")};`
 }
 
+/** The legacy attribute of a background image. */
+const imageOf = (value: string | undefined): string => {
+  if (value === undefined || value.trim() === "") return ""
+  return /^\s*(?:data|cid):/i.test(value) ? "background-image:url(data:);" : "background-image:url(x);"
+}
+
 const sizeOf = (value: string | undefined): string => {
   const match = value === undefined ? null : /^\s*([+-]?)(\d{1,4})/.exec(value)
   if (match === null) return ""
@@ -28,7 +34,10 @@ export const css = (name: string, tokens: Tag): string => {
       text = colorOf("color", tokens.attribute("color")) + sizeOf(tokens.attribute("size"))
       break
     case "body":
-      text = colorOf("color", tokens.attribute("text")) + colorOf("background-color", tokens.attribute("bgcolor"))
+      text =
+        colorOf("color", tokens.attribute("text")) +
+        colorOf("background-color", tokens.attribute("bgcolor")) +
+        imageOf(tokens.attribute("background"))
       break
     case "table":
     case "tbody":
@@ -37,7 +46,7 @@ export const css = (name: string, tokens: Tag): string => {
     case "tr":
     case "td":
     case "th":
-      text = colorOf("background-color", tokens.attribute("bgcolor"))
+      text = colorOf("background-color", tokens.attribute("bgcolor")) + imageOf(tokens.attribute("background"))
       break
     case "object":
       if (tokens.attribute("data") !== undefined) text = "display:none;"

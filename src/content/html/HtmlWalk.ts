@@ -2,8 +2,10 @@ import { Budget } from "../css/Budget.ts"
 import type { Effects } from "../css/Effects.ts"
 import * as Length from "../css/Length.ts"
 import * as Style from "../css/Style.ts"
-import { Cascade } from "./Cascade.ts"
+import { Cascade, none } from "./Cascade.ts"
+import * as Clipping from "./Clipping.ts"
 import * as ElementKind from "./ElementKind.ts"
+import * as Fields from "./Fields.ts"
 import type { Frame } from "./Frame.ts"
 import { FrameMaker, root } from "./FrameMaker.ts"
 import { HtmlTokens } from "./HtmlTokens.ts"
@@ -11,6 +13,7 @@ import { LineWriter } from "./LineWriter.ts"
 import { Link } from "./Link.ts"
 import { OpenElements } from "./OpenElements.ts"
 import * as StyleElements from "./StyleElements.ts"
+import * as TextLooks from "./TextLooks.ts"
 
 /** A smaller image counts as none. */
 const leastImage = 16
@@ -23,13 +26,6 @@ const isBlank = (text: string) => !isGraphic(text.charCodeAt(0)) && text.trim() 
 const isGraphic = (unit: number) => unit > 0x20 && unit < 0x7f
 
 const isIsland = (name: string) => name === "foreignobject" || name === "desc" || name === "title"
-
-/** The size of an image from its attribute. */
-const sizeOf = (value: string | undefined): Length.Length | undefined => {
-  const match = value === undefined ? null : /^\s*(\d{1,6}(?:\.\d*)?)(%?)/.exec(value)
-  if (match === null) return undefined
-  return match[2] === "%" ? undefined : Length.ofPixels(Number(match[1]))
-}
 
 /** What a text opens before the body. */
 const noElement = ElementKind.of("")
@@ -48,6 +44,8 @@ export class HtmlWalk {
   #drawings = 0
   #islands = 0
   #hasBody = false
+  /** The mail has white text on black by default. */
+  #isDark = false
   /** The open links. */
   readonly #links = new Map<Frame, Link>()
 
@@ -81,6 +79,8 @@ export class HtmlWalk {
       this.writer.isCut = true
     }
     while (this.#open.stack.length > 1) this.#open.endTop()
+    const { isCut, overlaps } = this.#frames
+    if (isCut || overlaps.isPossible || this.#isDark) this.writer.doubtAll()
     return this.writer
   }
 
@@ -101,8 +101,14 @@ export class HtmlWalk {
       frame = this.#open.top
       if (frame.kind.isFramework) frame = this.#beforeTable(frame)
     }
-    if (frame.inner.isShown) writer.write(text, this.#tokens.looks, frame)
-    else if (!blank) writer.hide(text)
+    if (!frame.inner.isShown) {
+      if (!blank) writer.hide(text)
+      return
+    }
+    if (!blank && Style.isThin(frame.inner)) this.#frames.overlaps.tighten(writer.at)
+    const doubt = blank ? "none" : Clipping.doubt(frame, text, writer.at, writer.column)
+    if (doubt === "hidden") writer.hide(text)
+    else writer.write(text, this.#tokens.looks, frame, doubt === "uncertain")
   }
 
   /** Where a browser puts content that is in a table but not in a cell. */
@@ -148,14 +154,16 @@ export class HtmlWalk {
       return
     }
     if (kind.isSilent) return
+    if (name === "meta") this.#isDark ||= Fields.isDark(tokens)
     const isSecond = this.#hasBody
     if (!isSecond) this.#begins(kind)
     if (name === "head" ? isSecond || open.top.name === "head" : this.#isRepeated(name, isSecond)) return
     open.before(kind)
-    if (open.again.length > 0 && !kind.endsParagraph && !kind.isPartOfTable && name !== "table") this.#goOn()
+    const isInTable = kind.isPartOfTable && (open.top.kind.isFramework || kind.isFramework || kind.isCellOrCaption)
+    if (open.again.length > 0 && !kind.endsParagraph && !isInTable && name !== "table") this.#goOn()
     const top = open.top
     const parent = top.kind.isFramework && !kind.isPartOfTable ? this.#beforeTable(top) : top
-    const frame = this.#frames.make(parent, kind, tokens)
+    const frame = this.#frames.make(parent, kind, tokens, this.writer.at)
     // Rules that hide it may not be evaluated.
     if (this.#budget.isSpent) return
     if (kind.isVoid) return this.#void(frame)
@@ -180,7 +188,7 @@ export class HtmlWalk {
   }
 
   #imply(name: string) {
-    this.#open.push(this.#frames.make(this.#open.top, ElementKind.of(name), bare))
+    this.#open.push(this.#frames.make(this.#open.top, ElementKind.of(name), bare, this.writer.at))
   }
 
   #begin(frame: Frame) {
@@ -237,18 +245,29 @@ export class HtmlWalk {
     const tokens = this.#tokens
     if (frame.name === "br") {
       if (!frame.style.isGone) writer.break()
-    } else if (frame.name === "hr") writer.end(1)
+      if (frame.parent !== undefined) frame.parent.inner = Style.unindented(frame.parent.inner)
+    } else if (frame.name === "input") this.#input(frame)
+    else if (frame.name === "hr") writer.end(1)
     else if (frame.name === "img" || frame.name === "image") {
       const alt = tokens.attribute("alt") ?? ""
-      if (frame.style.showsImages && !this.#isTiny(frame.effects ?? {})) writer.picture(alt, frame)
+      if (frame.style.showsImages && !this.#isTiny(frame.effects ?? none)) writer.picture(alt, frame)
       else if (alt !== "") writer.hide(alt)
     }
   }
 
+  /** A person sees the value of a field or button. */
+  #input(frame: Frame) {
+    const value = Fields.valueOf(this.#tokens)
+    if (value === "") return
+    const { inner } = frame
+    if (inner.isShown) this.writer.write(value, TextLooks.of(value), frame, inner.isUncertain)
+    else this.writer.hide(value)
+  }
+
   #isTiny(effects: Effects): boolean {
     const sides = [
-      effects.width ?? sizeOf(this.#tokens.attribute("width")),
-      effects.height ?? sizeOf(this.#tokens.attribute("height")),
+      effects.width ?? Fields.sizeOf(this.#tokens.attribute("width")),
+      effects.height ?? Fields.sizeOf(this.#tokens.attribute("height")),
       effects.maxWidth,
       effects.maxHeight
     ]

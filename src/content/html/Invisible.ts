@@ -51,3 +51,13 @@ export const without = (text: string): { readonly seen: string; readonly hidden:
 
 /** Whether it contains anything readable for a person or a program. */
 export const hasWords = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
+
+const codePoints = (text: string): number => {
+  let count = text.length
+  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--
+  return count
+}
+
+/** The number of invisible code points that `without` leaves out. Reversed text counts its marks. */
+export const count = (text: string): number =>
+  TextLooks.isSuspect(TextLooks.of(text)) ? codePoints(text) - codePoints(without(text).seen) : 0

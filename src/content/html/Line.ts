@@ -16,6 +16,8 @@ export class Line {
   /** Whitespace and line breaks are kept. */
   readonly isPreserved: boolean
   readonly quoted: boolean
+  /** Start and end of each part that may be hidden. */
+  uncertain: Array<readonly [from: number, to: number]> | undefined
   readonly #first: Frame
   #last: Frame
 
@@ -54,6 +56,14 @@ export class Line {
   /** The innermost element of the first text. */
   get frame(): Frame {
     return this.#first
+  }
+
+  /** Its text from `from` on may be hidden. A part that follows another after `blanks` belongs to it. */
+  doubt(from: number, blanks: number) {
+    this.uncertain ??= []
+    const last = this.uncertain.at(-1)
+    if (last === undefined || last[1] + blanks < from) this.uncertain.push([from, this.text.length])
+    else this.uncertain[this.uncertain.length - 1] = [last[0], this.text.length]
   }
 
   /** It contains text of this element. */

@@ -16,16 +16,30 @@ export class LineWriter {
   readonly links: Array<Link> = []
   hidden = ""
   hasHidden = false
+  /** Some text may be hidden. */
+  hasUncertain = false
   /** The HTML was not parsed to its end, because of its depth or cost. */
   isCut = false
   /** Characters in all lines. */
   size = 0
   #line: Line | undefined
+  /** The text that is being written may be hidden. */
+  #isUncertain = false
   #link: Link | undefined
   /** A space is pending before the next word. */
   #blank = false
   #gap: 0 | 1 | 2 = 1
   #marker = ""
+
+  /** Index of the line that the next text belongs to. */
+  get at(): number {
+    return this.#at()
+  }
+
+  /** The length of the current line. */
+  get column(): number {
+    return this.#line?.text.length ?? 0
+  }
 
   get isFull(): boolean {
     return this.size >= longestText || this.lines.length >= mostLines
@@ -62,6 +76,13 @@ export class LineWriter {
     this.links.push(link)
   }
 
+  /** Marks everything as possibly hidden. */
+  doubtAll() {
+    for (const line of this.lines) line.uncertain = [[0, line.text.length]]
+    for (const link of this.links) link.isUncertain = true
+    this.hasUncertain ||= this.lines.length > 0
+  }
+
   /** Hidden text. */
   hide(text: string) {
     const { hidden, seen } = Invisible.without(text)
@@ -71,11 +92,17 @@ export class LineWriter {
   }
 
   /** Adds source text in this element. */
-  write(source: string, looks: TextLooks.TextLooks, frame: Frame) {
+  write(source: string, looks: TextLooks.TextLooks, frame: Frame, isUncertain: boolean) {
+    this.#isUncertain = isUncertain
+    this.hasUncertain ||= isUncertain && Invisible.hasWords(source)
     const { letters, preserves } = frame.inner
     const isSuspect = TextLooks.isSuspect(looks)
-    const { hidden, seen } = isSuspect ? Invisible.without(source) : { hidden: "", seen: source }
-    if (hidden !== "") this.hide(` ${hidden}`)
+    let seen = source
+    if (isSuspect) {
+      const without = Invisible.without(source)
+      seen = without.seen
+      if (without.hidden !== "") this.hide(` ${without.hidden}`)
+    }
     const text = letters === "upper" ? seen.toUpperCase() : letters === "lower" ? seen.toLowerCase() : seen
     // Removing hidden text may leave adjacent spaces.
     if (preserves === "nothing") return this.#flow(text, isSuspect || TextLooks.isRagged(looks), frame)
@@ -103,6 +130,8 @@ export class LineWriter {
       if (!link.hasText && words !== "") link.text = link.text === "" ? words : `${link.text} ${words}`
     }
     if (!isShown) return
+    this.#isUncertain = frame.inner.isUncertain
+    this.hasUncertain ||= this.#isUncertain
     this.#blank = true
     this.#add(`[image: ${words}]`, frame)
     this.#blank = true
@@ -163,10 +192,12 @@ export class LineWriter {
       link.startAt = line.text.length + between.length
     }
     line.text += between + kept
+    if (this.#isUncertain) line.doubt(line.text.length - kept.length, between.length)
     line.styled(frame)
     this.#blank = false
     this.size += kept.length + 1
     if (link !== undefined) {
+      link.isUncertain ||= this.#isUncertain
       link.endLine = this.lines.length - 1
       link.endAt = line.text.length
     }

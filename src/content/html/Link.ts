@@ -12,6 +12,8 @@ export class Link {
   startAt = 0
   hasImage = false
   hasText = false
+  /** Some of its text may be hidden. */
+  isUncertain = false
   letters = 0
   readonly quoted: boolean
   readonly #frame: Frame

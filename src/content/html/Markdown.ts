@@ -1,6 +1,7 @@
 import type { Frame } from "./Frame.ts"
 import type { Line } from "./Line.ts"
 import type { Link } from "./Link.ts"
+import * as Marked from "./Marked.ts"
 
 /** A link by its number in the text: `[words][1]`. */
 export interface Reference {
@@ -41,12 +42,13 @@ export class References {
   readonly all: Array<Reference> = []
   readonly #numbers = new Map<string, number>()
 
-  of({ text, url }: Link): number {
+  of({ isUncertain, text, url }: Link): number {
     const known = this.#numbers.get(url)
     if (known !== undefined) return known
     const ref = this.all.length + 1
     this.#numbers.set(url, ref)
-    this.all.push({ ref, text: text.slice(0, 200).toWellFormed(), url })
+    const words = Marked.plain(text.slice(0, 200).toWellFormed())
+    this.all.push({ ref, text: isUncertain ? Marked.as("uncertain", words) : words, url })
     return ref
   }
 }
@@ -61,13 +63,15 @@ const tableOf = (line: Line): Frame | undefined => {
 const withLinks = (line: Line, links: ReadonlyArray<Link>, index: number, references: References): string => {
   let text = ""
   let at = 0
+  const piece = (from: number, to: number) =>
+    Marked.slice(line.text, line.uncertain, [from, to], (part) => escaped(Marked.plain(part)))
   for (const link of links) {
     const start = link.line === index ? link.startAt : 0
     if (start < at || link.endAt <= start) continue
-    text += `${escaped(line.text.slice(at, start))}[${escaped(line.text.slice(start, link.endAt))}][${references.of(link)}]`
+    text += `${piece(at, start)}[${piece(start, link.endAt)}][${references.of(link)}]`
     at = link.endAt
   }
-  text += escaped(at === 0 ? line.text : line.text.slice(at))
+  text += piece(at, line.text.length)
   return at === 0 ? escapedStart(text) : text
 }
 
@@ -136,7 +140,9 @@ export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>, r
     if (line.isPreserved) {
       let end = index
       while (lines[end]?.isPreserved === true && (end === index || lines[end]?.gap === 1)) end++
-      const code = lines.slice(index, end).map(({ text }) => text)
+      const code = lines
+        .slice(index, end)
+        .map(({ text, uncertain }) => Marked.slice(text, uncertain, [0, text.length], Marked.plain))
       const fence = code.some((each) => each.includes("```")) ? "~~~~" : "```"
       put([fence, ...code, fence].join("\n"), line, true)
       last = lines[end - 1]

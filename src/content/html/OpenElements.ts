@@ -211,7 +211,7 @@ export class OpenElements {
       this.#budget.steps--
       const frame = this.stack[index]
       if (frame === undefined) return
-      if (frame.name === "table" || (frame.kind.isFramework && mayHold(frame))) {
+      if (frame.name === "table" || frame.name === "template" || (frame.kind.isFramework && mayHold(frame))) {
         if (index + 1 < this.stack.length) this.#popTo(index + 1)
         return
       }

@@ -22,6 +22,8 @@ export interface SeenLine {
   readonly quoted: boolean
   /** Bold, or a heading. */
   readonly strong: boolean
+  /** Start and end of each part of the text that may be hidden. */
+  readonly uncertain?: ReadonlyArray<readonly [from: number, to: number]> | undefined
 }
 
 /** A visible link. */
@@ -36,6 +38,8 @@ export interface SeenLink {
   /** Contains only an image. */
   readonly image: boolean
   readonly quoted: boolean
+  /** Its text may be hidden. */
+  readonly isUncertain?: boolean
 }
 
 /** The visible and hidden text of an HTML part. */
@@ -44,8 +48,12 @@ export interface SeenHtml {
   readonly links: ReadonlyArray<SeenLink>
   /** The event's `text` if it is made from HTML. */
   readonly text: string
+  /** The same with the parts that may be hidden in marks. */
+  readonly markedText: string
   /** Whether words were left out. */
   readonly hidden: boolean
+  /** Whether the text has words that may be hidden. */
+  readonly uncertain: boolean
   /** The hidden words, limited. */
   readonly hiddenText: string
 }
@@ -61,6 +69,7 @@ export class Seen implements SeenHtml {
   readonly lines: ReadonlyArray<Line>
   readonly links: ReadonlyArray<Link>
   readonly hidden: boolean
+  readonly uncertain: boolean
   /** The HTML was not parsed to its end. */
   readonly isCut: boolean
   readonly #writer: LineWriter
@@ -70,6 +79,7 @@ export class Seen implements SeenHtml {
     this.lines = writer.lines
     this.links = writer.links
     this.hidden = writer.hasHidden
+    this.uncertain = writer.hasUncertain
     this.isCut = writer.isCut
     this.#writer = writer
   }
@@ -77,6 +87,10 @@ export class Seen implements SeenHtml {
   get text(): string {
     this.#text ??= SeenText.render(this.lines, this.links)
     return this.#text
+  }
+
+  get markedText(): string {
+    return SeenText.render(this.lines, this.links, true)
   }
 
   get hiddenText(): string {

@@ -1,6 +1,7 @@
 import type { Line } from "./Line.ts"
 import { longestText } from "./LineWriter.ts"
 import type { Link } from "./Link.ts"
+import * as Marked from "./Marked.ts"
 
 /** Without the parts of a URL that a person omits. */
 const bare = (address: string) =>
@@ -14,23 +15,28 @@ const bare = (address: string) =>
 const addressOf = ({ text, url }: Link): string =>
   text === "" || !/^(https?|mailto):/i.test(url) || bare(url) === bare(text) ? "" : ` [${url}]`
 
-/** Lines as plain text: cells of a row on one line, blank lines between paragraphs. */
-export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>): string => {
+/**
+ * Lines as plain text: cells of a row on one line, blank lines between paragraphs. With `marks`, uncertain parts are
+ * marked.
+ */
+export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>, marks = false): string => {
   let text = ""
   let next = 0
   for (const [index, line] of lines.entries()) {
     if (text !== "") text += line.gap === 0 ? " " : "\n".repeat(line.gap)
     text += line.marker
+    const piece = (from: number, to: number) =>
+      marks ? Marked.slice(line.text, line.uncertain, [from, to], Marked.plain) : line.text.slice(from, to)
     let at = 0
     for (; (links[next]?.endLine ?? lines.length) <= index; next++) {
       const link = links[next]
       if (link === undefined || link.endLine < index) continue
       const address = addressOf(link)
       if (address === "") continue
-      text += line.text.slice(at, link.endAt) + address
+      text += piece(at, link.endAt) + address
       at = Math.max(at, link.endAt)
     }
-    text += at === 0 ? line.text : line.text.slice(at)
+    text += at === 0 && !marks ? line.text : piece(at, line.text.length)
     if (text.length >= longestText) break
   }
   return text.slice(0, longestText).toWellFormed().trim()

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Option } from "effect"
+import { Option, Schema } from "effect"
 import * as CodeScore from "../../../scripts/CodeScore.ts"
 import * as Extraction from "../../../src/content/codes/Extraction.ts"
 import { see } from "../../../src/content/html/SeenHtml.ts"
+import * as Mime from "../../../src/mime/Mime.ts"
 
 const mail = (subject: string, text: string | null, html?: string) =>
   Extraction.of({
@@ -11,8 +12,13 @@ const mail = (subject: string, text: string | null, html?: string) =>
     text,
     html: html === undefined ? [] : [see(html)],
     listUnsubscribe: undefined,
-    listUnsubscribePost: undefined
+    listUnsubscribePost: undefined,
+    isList: false
   })
+
+const postOf = (subject: string, text: string) =>
+  Extraction.of({ subject, text, html: [], listUnsubscribe: undefined, listUnsubscribePost: undefined, isList: true })
+    .code
 
 const codeOf = (...of: Parameters<typeof mail>) => mail(...of).code
 
@@ -109,6 +115,130 @@ describe("Code extraction", () => {
       "12345678901"
     ]) {
       assert.isUndefined(announced(text), text)
+    }
+  })
+
+  it("rejects the groups of IPv6 and hardware addresses", () => {
+    for (const address of [
+      "2001:db8::4829",
+      "2001:db8:85a3:4829:0:8a2e:370:7334",
+      "fe80::4829:1",
+      "::4829",
+      "4829::1",
+      "fe80:abcd:cdef:4829",
+      "aa:bb:cc:4829"
+    ]) {
+      assert.isNull(codeOf("New sign-in", `OTP was removed from your account from ${address}. Was it you?`), address)
+    }
+    assert.strictEqual(announced("Code:482913"), "482913")
+    assert.strictEqual(announced("验证码:482913"), "482913")
+  })
+
+  const group = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0xffff }))
+
+  it.prop(
+    "finds none in any IPv6 address",
+    { groups: Schema.Array(group), short: Schema.Boolean },
+    ({ groups, short }) => {
+      const hex = ["2001", "db8", ...groups.slice(0, 6).map((each) => each.toString(16))]
+      const address =
+        short || hex.length < 8 ? `${hex.slice(0, 4).join(":")}::${hex.slice(4, 7).join(":")}` : hex.join(":")
+      const { code } = mail("Security code", `Your login code was used from ${address}.`)
+      assert.isNull(code, address)
+    }
+  )
+
+  it("is never certain of a year or date within a sentence", () => {
+    for (const text of [
+      "Your verification code of 2026 expires in 10 minutes.",
+      "Verification code 2024",
+      "Your login code 20261122 expires in 10 minutes"
+    ]) {
+      assert.notStrictEqual(codeOf("Sign in", text)?.confidence, "high", text)
+    }
+  })
+
+  it("is never certain in a post of a mailing list or newsletter", () => {
+    for (const { confidence, mail } of withCode.flatMap((each) => {
+      const { code } = CodeScore.find({ ...each, list: true })
+      return code === null ? [] : [{ confidence: code.confidence, mail: each }]
+    })) {
+      assert.strictEqual(confidence, "low", mail.subject ?? "")
+    }
+    assert.deepStrictEqual(postOf("Re: login", "My verification code 482913 is not accepted."), {
+      value: "482913",
+      shown: "482913",
+      source: "text",
+      confidence: "low"
+    })
+  })
+
+  it.each(["List-Id: <dev.acme.example>", "List-Unsubscribe: <mailto:off@acme.example>", "Precedence: bulk"])(
+    "is uncertain in a message with %s",
+    (field) => {
+      const confidence = (header: string) =>
+        Mime.read(Buffer.from(`${header}Subject: Login\r\n\r\nYour login code is 482913.\r\n`)).extracted().code
+          ?.confidence
+      assert.strictEqual(confidence(""), "high")
+      assert.strictEqual(confidence(`${field}\r\n`), "low")
+    }
+  )
+
+  it("returns a word of letters directly behind a label or in brackets with it", () => {
+    for (const [text, value] of [
+      ["Your verification code: ORANGE", "ORANGE"],
+      ["Your verification code (ORANGE) expires soon", "ORANGE"],
+      ["Your login code:\n\nKAEOPT", "KAEOPT"],
+      ["Your login code is KXTPQZ.", "KXTPQZ"],
+      ["KXTPQZ is your Acme verification code", "KXTPQZ"],
+      ["Ваш код подтверждения: KAEOPT", "KAEOPT"],
+      ["Code de vérification : KAEOPT", "KAEOPT"],
+      ["您的验证码是 KAEOPT，10 分钟内有效", "KAEOPT"],
+      ["認証コード：KAEOPT", "KAEOPT"],
+      ["رمز التحقق: KAEOPT", "KAEOPT"],
+      ["Your login code:\n\nhKxPqRzW", "hKxPqRzW"]
+    ] as const) {
+      const code = codeOf("Acme", text)
+      assert.deepStrictEqual([code?.value, code?.confidence], [value, "high"], text)
+    }
+    for (const text of [
+      "Your login code is VALID for 10 minutes",
+      "Enter this code to sign in:\n\nCORRECT",
+      "Your code for GITHUB was used",
+      "Enter the login code in\n\nLinkedIn"
+    ]) {
+      assert.notStrictEqual(codeOf("Acme login", text)?.confidence, "high", text)
+    }
+  })
+
+  it("is certain if the whole mail is a sentence with the code", () => {
+    for (const text of ["Your code is 394758.", "Ihr Code lautet 394758", "Il tuo codice è 394758.", "Код: 394758"]) {
+      assert.deepStrictEqual([codeOf("Acme", text)?.value, codeOf("Acme", text)?.confidence], ["394758", "high"], text)
+    }
+  })
+
+  it("is never certain beside the number of a booking, meeting or payment", () => {
+    for (const text of [
+      "Flight AB8080, confirmation code KXTPQZ, seat 12A",
+      "Meeting ID: 734 198\nPasscode: 734198",
+      "Sort code 20-00-00, account 51125112. Enter them to verify your bank."
+    ]) {
+      assert.notStrictEqual(codeOf("Verify your account", text)?.confidence, "high", text)
+    }
+  })
+
+  it("is never certain in source code, changelogs and documentation", () => {
+    for (const text of [
+      `const otp = verify({ otp: "123456", code: '482913' })`,
+      `{"otpkey": "31323334"} creates a login token`,
+      "- 0343699d7: add token storage to the login",
+      "for dead code\n 3352  9.0.1155    cannot use a class",
+      "Erlang/OTP (tftp_file modules) (closes: 1128651).",
+      "Use the Apache2 plugin to log in with an OTP",
+      "token lifetime = identity.expires_in * 1000 to verify",
+      "The token of RFC 8628 is no login code"
+    ]) {
+      assert.notStrictEqual(codeOf("Login tokens", text)?.confidence, "high", text)
     }
   })
 

@@ -11,7 +11,8 @@ const extracted = (subject: string, text: string | null, html?: string) =>
     text,
     html: html === undefined ? [] : [see(html)],
     listUnsubscribe: undefined,
-    listUnsubscribePost: undefined
+    listUnsubscribePost: undefined,
+    isList: false
   })
 
 const linksOf = (...of: Parameters<typeof extracted>) => extracted(...of).links
@@ -37,10 +38,10 @@ describe("The links of a mail", () => {
 
   it("include their text and host", () => {
     assert.deepStrictEqual(linksOf("Welcome", null, `<p>Hello</p>${button(secret, "Confirm your address")}`), [
-      { kind: "verify", url: secret, text: "Confirm your address", host: "acme.example" }
+      { kind: "verify", url: secret, text: "Confirm your address", host: "acme.example", confidence: "high" }
     ])
     assert.deepStrictEqual(linksOf("Reset your password", `Follow this link:\n\n${secret}\n`), [
-      { kind: "reset", url: secret, text: "", host: "acme.example" }
+      { kind: "reset", url: secret, text: "", host: "acme.example", confidence: "high" }
     ])
   })
 
@@ -101,5 +102,125 @@ describe("The links of a mail", () => {
       linksOf("Log in", `Log in: ${wiki}`).map(({ url }) => url),
       [wiki]
     )
+  })
+
+  const actions = (name: string) => `https://id.acme.example/realms/acme/login-actions/${name}?key=9fK2mQ7xT4vB8nL1cR6z`
+
+  it("take their kind from the words of the mail before the path", () => {
+    for (const [kind, subject, text] of [
+      ["verify", "Verify email", `Click the link below to verify your email address\n\n${actions("action-token")}\n`],
+      ["verify", "Подтверждение E-mail", `Чтобы подтвердить адрес, нажмите на ссылку\n\n${actions("reset")}\n`],
+      ["reset", "Your account", `Reset password: ${actions("login")}`],
+      ["login", "Acme", `Alternatively, sign in directly:\n\nhttps://acme.example/signin/verify?k=9fK2mQ7xT4vB8nL1cR6z`]
+    ] as const) {
+      assert.deepStrictEqual(
+        linksOf(subject, text).map((link) => link.kind),
+        [kind],
+        text
+      )
+    }
+    assert.deepStrictEqual(
+      linksOf(
+        "Ihr Konto",
+        null,
+        `<h1 style="font-size:24px">E-Mail bestätigen</h1><p>Hallo</p><p>Hier:</p><p>1</p>${button(actions("go"), "Weiter")}`
+      ).map(({ kind }) => kind),
+      ["verify"]
+    )
+  })
+
+  it("take their kind from the last named segment of the path if the mail names none", () => {
+    const kindOf = (path: string) => linksOf("Acme", `https://acme.example${path}`)[0]?.kind
+    assert.strictEqual(kindOf("/login/verify-email/9fK2mQ7xT4vB8nL1cR6z"), "verify")
+    assert.strictEqual(kindOf("/#/reset-password/9fK2mQ7xT4vB8nL1cR6z"), "reset")
+    assert.strictEqual(kindOf("/accounts/password/reset/key/9fK2mQ7xT4vB8nL1cR6z/"), "reset")
+    assert.strictEqual(kindOf("/login-actions/start?key=9fK2mQ7xT4vB8nL1cR6z&passwordset=false"), "other")
+  })
+
+  it("are not for a reset because of account settings or a changed password", () => {
+    for (const path of ["/settings", "/settings/password"]) {
+      const html = `<p>Was it not you? Reset your password:</p>${button(`https://acme.example${path}`, "Account settings")}`
+      assert.deepStrictEqual(
+        linksOf("Your password was changed", null, html).map(({ kind }) => kind),
+        ["other"],
+        path
+      )
+    }
+    assert.strictEqual(
+      linksOf(
+        "이메일주소 변경 요청 확인 메일입니다",
+        `아래 링크를 클릭하세요.\n\nhttps://acme.example/a?key=9fK2mQ7xT4vB8nL1cR6z`
+      )[0]?.kind,
+      "verify"
+    )
+  })
+
+  it("are no footer because of a word such as contact or help", () => {
+    assert.deepStrictEqual(
+      linksOf("Emergency access", null, button(secret, "Accept as emergency contact")).map(({ url }) => url),
+      [secret]
+    )
+    assert.deepStrictEqual(
+      linksOf("Invitation", `Grace invited you to the contact list of Acme Support: ${secret}`).map(({ kind }) => kind),
+      ["invite"]
+    )
+  })
+
+  it("take no purpose from the line of another link with a secret", () => {
+    const other = "https://acme.example/contact?token=1aB2cD3eF4gH5iJ6kL7m"
+    assert.deepStrictEqual(
+      linksOf("Your account", `Reset password: ${secret}\nContact us: ${other}`).map(({ kind, url }) => [kind, url]),
+      [["reset", secret]]
+    )
+  })
+
+  it("include a code to type as a parameter", () => {
+    const url = "https://id.acme.example/ui/login/password/init?userID=29481729&code=QXWRTK&passwordset=false"
+    assert.deepStrictEqual(
+      linksOf("Your account", `Verify email: ${url}\nSettings: https://acme.example/settings`).map((link) => [
+        link.kind,
+        link.url
+      ]),
+      [["verify", url]]
+    )
+  })
+
+  it("include a URL that HTML shows without a link", () => {
+    assert.deepStrictEqual(
+      linksOf("Acme", null, `<p>To reset your password, click on this link:</p><p>${secret}</p><hr>Acme`).map(
+        (link) => [link.kind, link.url]
+      ),
+      [["reset", secret]]
+    )
+    assert.deepStrictEqual(
+      linksOf("Acme", null, `<p>Verify your email: <a href="${secret}">https://acme.example/…</a></p>`).map(
+        ({ url }) => url
+      ),
+      [secret]
+    )
+  })
+
+  it("include a short key in the path of an invitation", () => {
+    for (const key of ["x7k2p9qm4t", "aB3dE6gH9j", "Q8W2R7T1YZ"]) {
+      const url = `https://acme.example/invite/${key}`
+      assert.deepStrictEqual(
+        linksOf("Join Acme", `Grace invites you.\n\n${url}\n`).map((link) => [link.kind, link.url]),
+        [["invite", url]]
+      )
+    }
+    assert.deepStrictEqual(linksOf("Join Acme", "Grace invites you.\n\nhttps://acme.example/invite/autumn2026\n"), [])
+  })
+
+  it.each([
+    ["Reset password: ", "Reset password"],
+    ["Passwort zurücksetzen: ", "Passwort zurücksetzen"],
+    ["重置密码：", "重置密码"],
+    ["パスワードを再設定：", "パスワードを再設定"],
+    ["Сбросить пароль — ", "Сбросить пароль"],
+    ["إعادة تعيين كلمة المرور: ", "إعادة تعيين كلمة المرور"],
+    ["Someone asked for it. Reset password: ", "Reset password"]
+  ])("have the text before a URL in plain text as their label: %s", (before, label) => {
+    const [link] = linksOf("Acme", `${before}${secret}`)
+    assert.deepStrictEqual([link?.kind, link?.text], ["reset", label])
   })
 })

@@ -2,9 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Budget } from "../../../src/content/css/Budget.ts"
 import type { Matched } from "../../../src/content/css/Selector.ts"
 import * as Selector from "../../../src/content/css/Selector.ts"
-import * as StyleSheets from "../../../src/content/css/StyleSheets.ts"
 import * as SeenHtml from "../../../src/content/html/SeenHtml.ts"
-import * as Variables from "../../../src/content/html/Variables.ts"
 
 const element = (more: Partial<Matched> = {}): Matched => ({
   name: "p",
@@ -45,33 +43,6 @@ describe("The step budget of HTML", () => {
 
   it("charges a selector in brackets like any other", () => {
     assert.isAtLeast(stepsOf(":not(b ~ p)", siblings(3_000)), 2_999)
-  })
-
-  it("charges a variable for its expansion", () => {
-    const steps = (value: string) => {
-      const budget = new Budget(1_000)
-      const before = budget.steps
-      const own = new Map([
-        ["--a", "red"],
-        ["--b", "var(--a)".repeat(10)]
-      ])
-      Variables.resolved([{ property: "color", value, isImportant: false }], { own, outer: undefined }, budget)
-      return before - budget.steps
-    }
-    assert.strictEqual(steps("red"), 0)
-    assert.isAtLeast(steps("var(--b)"), 10 * steps("var(--a)"))
-  })
-
-  it("charges a nested rule for the selector around it", () => {
-    const steps = (css: string) => {
-      const budget = new Budget(1_000)
-      const before = budget.steps
-      StyleSheets.rules([css], false, budget)
-      return before - budget.steps
-    }
-    assert.strictEqual(steps(`.a,${".b,".repeat(100)}.c{color:red}`), 0)
-    assert.isAtLeast(steps(`.a,${".b,".repeat(100)}.c{${"p{color:red}".repeat(100)}}`), 30_000)
-    assert.isAtLeast(steps(`a{${"&".repeat(9_000)}{${"&".repeat(9_000)}{color:red}}}`), 200_000)
   })
 
   it("drops text and images after the element that exceeds it", () => {

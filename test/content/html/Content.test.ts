@@ -76,7 +76,10 @@ describe("The content of an event", () => {
   })
 
   it("includes the plain text in the full view", () => {
-    assert.strictEqual(read({ text: "plain", html }, { part: "full" }).content, "plain\n\nHello [you][1]")
+    assert.strictEqual(
+      read({ text: "plain", html }, { part: "full" }).content,
+      "⟦plain text only: plain⟧\n\nHello [you][1]"
+    )
     assert.strictEqual(
       read({ text: "Hello you [https://a.example/]", html }, { part: "full" }).content,
       "Hello [you][1]"

@@ -77,14 +77,16 @@ describe("The reply text", () => {
 
   it.for([...outright, ...ofText, ...ofColor].map((trick) => [trick.name, trick] as const))(
     "contains no hidden words beside any form of quotation: %s",
-    ([, { around }]) => {
+    ([name, { around }]) => {
       const hidden = around("CANARY")
       const quotation = '<blockquote type="cite">Shall we?</blockquote>'
+      // An indent moves the first line only.
+      const behind = name.startsWith("text-indent") ? "" : "CANARY"
       for (const html of [
         `<p>Yes.</p>${hidden}${quotation}`,
         `<p>Yes.</p>${quotation}${hidden}`,
         `${hidden}<p>Yes.</p><div id="divRplyFwdMsg">From: Ada</div>${hidden}`,
-        `${around(`CANARY${quotation}CANARY`)}<p>Yes.</p>${quotation}`
+        `${around(`CANARY${quotation}${behind}`)}<p>Yes.</p>${quotation}`
       ]) {
         const reply = replyTo("Yes.\n\n> Shall we?", html)
         assert.notInclude(reply ?? "", "CANARY", html)

@@ -1,0 +1,129 @@
+import * as Length from "./Length.ts"
+
+/** Whether a value of a property can hide no text. */
+export type Harmless = (value: string) => boolean
+
+const always: Harmless = () => true
+
+const oneOf = (words: string): Harmless => {
+  const known = new Set([...words.split(" "), "initial", "inherit", "unset"])
+  return (value) => known.has(value)
+}
+
+/** A value in which all lengths, in px, are between `-most` and `most`. A percentage counts as a part of 600 px. */
+export const upTo =
+  (most: number): Harmless =>
+  (value) =>
+    value === "0" ||
+    !/[\d(]/.test(value) ||
+    value.split(/[\s,/]+/).every((word) => {
+      if (!/\d/.test(word)) return !word.includes("(") && !word.includes(")")
+      const length = Length.parse(word)
+      return (length !== undefined && Math.abs(Length.resolve(length, 16, 600)) <= most) || /^#[\da-f]{3,8}$/.test(word)
+    })
+
+/** Colors in functions have no length. */
+const withoutColors = (value: string) => value.replace(/\b(?:rgb|hsl)a?\([^()]*\)/g, "#000")
+
+/** A value with colors, in which all lengths are short. */
+export const thin = (most: number): Harmless => {
+  const isWithin = upTo(most)
+  return (value) => isWithin(withoutColors(value))
+}
+
+/** Properties of typography, lists, tables, printing, scrolling and interaction that never hide text. */
+const names =
+  "font-family font-style font-variant font-variant-alternates font-variant-caps font-variant-east-asian font-variant-emoji font-variant-ligatures font-variant-numeric font-variant-position font-feature-settings font-kerning font-language-override font-optical-sizing font-palette font-synthesis font-synthesis-small-caps font-synthesis-style font-synthesis-weight font-display font-stretch font-width font-smooth font-smoothing -webkit-font-feature-settings -webkit-font-smoothing -webkit-font-kerning -webkit-font-variant-ligatures " +
+  "text-align text-align-all text-align-last text-anchor text-autospace text-decoration-color text-decoration-line text-decoration-skip text-decoration-skip-ink text-decoration-style text-emphasis text-emphasis-color text-emphasis-position text-emphasis-style text-group-align text-justify text-orientation text-overflow text-rendering text-spacing text-spacing-trim text-underline-position text-wrap-style -webkit-text-decoration-skip -webkit-text-orientation -webkit-hyphens -webkit-line-break -webkit-locale -webkit-nbsp-mode " +
+  "direction dominant-baseline baseline-source alignment-baseline hyphens hyphenate-character hyphenate-limit-chars hanging-punctuation line-break overflow-wrap word-break word-wrap quotes ruby-align ruby-overhang ruby-position wrap-option glyph-orientation-vertical " +
+  "border-color border-top-color border-right-color border-bottom-color border-left-color border-inline-color border-block-color border-style border-top-style border-right-style border-bottom-style border-left-style border-collapse box-sizing -webkit-box-sizing box-decoration-break -webkit-box-decoration-break corner-shape " +
+  "background-attachment background-origin background-position background-position-x background-position-y background-repeat background-size -webkit-background-size -webkit-background-origin outline-color outline-style column-rule-color column-rule-style column-fill column-span " +
+  "align-content align-items align-self justify-content justify-items justify-self place-content place-items place-self order flex-direction flex-flow flex-wrap float clear caption-side empty-cells object-fit object-position image-rendering image-orientation image-resolution list-style list-style-image list-style-position list-style-type counter-increment counter-reset counter-set " +
+  "-webkit-box-align -webkit-box-direction -webkit-box-orient -webkit-box-pack -webkit-align-items -webkit-justify-content -webkit-flex-direction -webkit-flex-wrap -webkit-user-drag -webkit-user-select -webkit-user-modify -webkit-tap-highlight-color -webkit-touch-callout -webkit-overflow-scrolling -webkit-print-color-adjust -webkit-margin-collapse -webkit-column-break-inside -webkit-backface-visibility -webkit-border-horizontal-spacing -webkit-border-vertical-spacing -webkit-rtl-ordering -webkit-highlight " +
+  "appearance -webkit-appearance accent-color caret caret-color caret-shape cursor pointer-events user-select resize touch-action interactivity nav-down nav-left nav-right nav-up spatial-navigation-action hyphenate print-color-adjust color-adjust forced-color-adjust color-interpolation color-interpolation-filters color-rendering dynamic-range-limit shape-rendering backface-visibility perspective transform-box transform-style isolation will-change view-transition-name view-transition-class anchor-name anchor-scope container-name timeline-scope " +
+  "break-after break-before break-inside page page-break-after page-break-before page-break-inside orphans widows size bleed marks margin-trim scroll-behavior scroll-margin scroll-padding scroll-snap-align scroll-snap-stop scroll-snap-type scrollbar-color scrollbar-gutter scrollbar-width overflow-anchor overscroll-behavior overscroll-behavior-x overscroll-behavior-y overflow-clip-margin " +
+  "transition transition-behavior transition-delay transition-duration transition-property transition-timing-function -webkit-transition -webkit-transition-duration -webkit-transition-property -webkit-transition-timing-function -webkit-transition-delay " +
+  "fill fill-opacity fill-rule stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit stop-color stop-opacity clip-rule marker paint-order vector-effect flood-color flood-opacity lighting-color shape-outside shape-margin shape-image-threshold math-shift math-style speak speak-as src unicode-range behavior azimuth volume layout-grid layout-grid-mode text-underline text-underline-color ime-mode tab-interval alt v-text-anchor"
+
+const any: ReadonlySet<string> = new Set(names.split(" "))
+
+const isShort = upTo(200)
+
+/** Properties that hide no text with these values. */
+const some: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
+  ...["margin-right", "margin-bottom", "margin-inline-end", "margin-block-end"].map(
+    (name) => [name, (value: string) => !value.includes("-") && isShort(value)] as const
+  ),
+  ["border-radius", upTo(100)],
+  ["border-right", thin(200)],
+  ["border-left", thin(200)],
+  ["box-shadow", thin(10)],
+  ["text-shadow", oneOf("none 0")],
+  ["outline", thin(10)],
+  ["outline-width", upTo(10)],
+  ["outline-offset", upTo(100)],
+  ["border-width", upTo(200)],
+  ["border-top-width", upTo(200)],
+  ["border-right-width", upTo(200)],
+  ["border-bottom-width", upTo(200)],
+  ["border-left-width", upTo(200)],
+  ["border-spacing", upTo(200)],
+  ["border-image", oneOf("none 0")],
+  ["border-image-source", oneOf("none")],
+  ["text-decoration", thin(5)],
+  ["text-decoration-thickness", (value) => upTo(5)(value) || value === "from-font"],
+  ["text-underline-offset", upTo(50)],
+  ["-webkit-text-decoration", thin(5)],
+  ["text-size-adjust", oneOf("none auto 100%")],
+  ["-webkit-text-size-adjust", oneOf("none auto 100% 100")],
+  ["font-size-adjust", oneOf("none")],
+  ["font-variation-settings", oneOf("normal")],
+  ["vertical-align", upTo(10)],
+  ["baseline-shift", upTo(10)],
+  ["word-spacing", upTo(50)],
+  ["unicode-bidi", oneOf("normal embed isolate plaintext -webkit-isolate")],
+  ["text-combine-upright", oneOf("none")],
+  ["z-index", (value) => value === "auto" || /^\d+$/.test(value) || value === "initial" || value === "inherit"],
+  ["mix-blend-mode", oneOf("normal")],
+  ["background-blend-mode", oneOf("normal")],
+  ["animation", oneOf("none")],
+  ["animation-name", oneOf("none")],
+  ["-webkit-animation", oneOf("none")],
+  ["contain", oneOf("none layout style")],
+  ["container-type", oneOf("normal")],
+  ["content", (value) => !value.includes("(")],
+  ["color-scheme", (value) => value === "normal" || /^[a-z ]*\blight\b[a-z ]*$/.test(value)],
+  ["tab-size", upTo(20)],
+  ["writing-mode", oneOf("horizontal-tb lr-tb lr")],
+  ["supported-color-schemes", always],
+  ["transform-origin", upTo(600)],
+  ["-webkit-transform-origin", upTo(600)],
+  ["perspective-origin", upTo(600)],
+  ["-webkit-line-clamp", oneOf("none")],
+  ["line-clamp", oneOf("none")],
+  ["offset", oneOf("none")],
+  ["offset-path", oneOf("none")],
+  ["gap", upTo(100)],
+  ["row-gap", upTo(100)],
+  ["column-gap", (value) => value === "normal" || upTo(100)(value)],
+  ["grid-gap", upTo(100)],
+  ["column-count", oneOf("auto 1")],
+  ["column-width", oneOf("auto")],
+  ["columns", oneOf("auto 1")],
+  ["-webkit-column-count", oneOf("auto 1")],
+  ["backdrop-filter", oneOf("none")]
+])
+
+/** Properties that only other rendering engines and mail programs know, and attributes of HTML. */
+const foreign =
+  /^(?:mso-|-ms-|-moz-|-o-|-khtml-|-apple-|-premailer-|x-|tab-stops$|v?align$|bgcolor$|cell(?:padding|spacing)$)/
+
+/** Browsers skip a declaration whose name is no identifier. */
+const identifier = /^-?[a-z_][\w-]*$/
+
+/** Whether a property hides no text, whatever its value. */
+export const isHarmless = (property: string): boolean =>
+  any.has(property) || (!some.has(property) && (foreign.test(property) || !identifier.test(property)))
+
+/** Whether a property hides no text with this value. A value with `var()` is unknown. */
+export const isHarmlessAs = (property: string, value: string): boolean => some.get(property)?.(value) ?? false

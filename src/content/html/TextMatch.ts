@@ -1,0 +1,75 @@
+import type { SeenHtml } from "./SeenHtml.ts"
+
+/** The plain text of a mail compared with the HTML that a mail program shows instead. */
+export interface TextMatch {
+  /** Both are the same mail, apart from a footer and the like. */
+  readonly matches: boolean
+  /** The HTML shows all words of the plain text. */
+  readonly isComplete: boolean
+}
+
+/** Maximum compared text in UTF-16 units. */
+const longest = 64 * 1024
+
+/** Shares of words that may be missing in the HTML and in the plain text. */
+const mostMissing = 0.2
+const mostOmitted = 0.5
+
+/** Words, and single characters of scripts without spaces. */
+const word =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[\p{L}\p{N}\p{M}]+/gu
+
+const address = /(?:https?:\/\/|mailto:|www\.)\S+/gi
+
+const wordsOf = (text: string): ReadonlySet<string> =>
+  new Set(text.slice(0, longest).replace(address, " ").toLowerCase().match(word))
+
+/** The text of visible lines, without parts that may be hidden. */
+export const certainText = (html: ReadonlyArray<SeenHtml>): string => {
+  let text = ""
+  for (const { lines } of html) {
+    for (const { text: line, uncertain } of lines) {
+      if (text.length > longest) return text
+      text += `${uncertain === undefined ? line : without(line, uncertain)}\n`
+    }
+  }
+  return text
+}
+
+const without = (line: string, parts: ReadonlyArray<readonly [number, number]>): string => {
+  let left = ""
+  let at = 0
+  for (const [from, to] of parts) {
+    left += `${line.slice(at, from)} `
+    at = to
+  }
+  return left + line.slice(at)
+}
+
+const share = (words: ReadonlySet<string>, others: ReadonlySet<string>): number => {
+  if (words.size === 0) return 0
+  let missing = 0
+  for (const each of words) if (!others.has(each)) missing++
+  return missing / words.size
+}
+
+/** Compares by words, without URLs. `seen` is the text of the HTML. */
+export const of = (plain: string, seen: string): TextMatch => {
+  const [said, shown] = [wordsOf(plain), wordsOf(seen)]
+  const missing = share(said, shown)
+  return {
+    matches: missing <= mostMissing && share(shown, said) <= mostOmitted,
+    isComplete: missing === 0
+  }
+}
+
+/** The lines of a plain text with words that the HTML does not show. */
+export const onlyIn = (plain: string, seen: string): string => {
+  const shown = wordsOf(seen)
+  return plain
+    .slice(0, longest)
+    .split("\n")
+    .filter((line) => [...wordsOf(line)].some((each) => !shown.has(each)))
+    .join("\n")
+    .trim()
+}
