@@ -25,6 +25,8 @@ export interface Body {
   readonly html: string | null
   /** The plain text parts only, or null without any. */
   readonly plain: string | null
+  /** Those of them that mail programs show only instead of HTML, or null without any. */
+  readonly alternative: string | null
   /** The visible content of each HTML part, computed once on demand. */
   readonly seen: () => ReadonlyArray<SeenHtml.SeenHtml>
   readonly attachments: ReadonlyArray<Attached>
@@ -64,7 +66,8 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
     const { content } = part
     const type = part.header.type ?? (looksLikeText(content) ? "text/plain" : "application/octet-stream")
     const isShown = isText(part, type)
-    if (!isShown || part.header.filename !== null) attach(part, content, type)
+    // A calendar is also the whole of some invitations.
+    if (!isShown || part.header.filename !== null || type === "text/calendar") attach(part, content, type)
     if (type === "message/delivery-status" || isShown) {
       const isHtml = type === "text/html"
       const { files, text } = isHtml ? { files: [], text: textOf(part) } : Uuencode.extract(textOf(part))
@@ -86,6 +89,10 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
   )
   const plainTexts = texts.flatMap(({ seen, text }) => (seen === undefined ? [text] : []))
   const html = texts.flatMap(({ seen, text }) => (seen === undefined ? [] : [text]))
+  const withHtml = new Set(texts.flatMap(({ alternative, seen }) => (seen === undefined ? [] : [alternative])))
+  const replaced = texts.flatMap(({ alternative, seen, text }) =>
+    seen === undefined && alternative !== undefined && withHtml.has(alternative) && text.trim() !== "" ? [text] : []
+  )
   return {
     text: texts
       .flatMap(({ alternative, seen, text }) => {
@@ -94,6 +101,7 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
       })
       .join("\n"),
     plain: plainTexts.length === 0 ? null : plainTexts.join("\n"),
+    alternative: replaced.length === 0 ? null : replaced.join("\n"),
     html: html.length === 0 ? null : html.join("<br/>\n"),
     seen: () => texts.flatMap(({ seen }) => (seen === undefined ? [] : [seen()])),
     attachments,

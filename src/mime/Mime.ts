@@ -1,14 +1,18 @@
 import { isAscii } from "node:buffer"
 import * as Extraction from "../content/codes/Extraction.ts"
 import type { SeenHtml } from "../content/html/SeenHtml.ts"
+import * as TextMatch from "../content/html/TextMatch.ts"
+import * as SenderKind from "../content/SenderKind.ts"
 import type { Extracted } from "../model/Extracted.ts"
 import type { InboundEvent, Mailbox } from "../model/InboundEvent.ts"
+import type { MailKind } from "../model/MailKind.ts"
 import * as Addresses from "./Addresses.ts"
 import * as Body from "./Body.ts"
 import * as EncodedWords from "./EncodedWords.ts"
 import * as HeaderBlock from "./HeaderBlock.ts"
 import * as HeaderText from "./HeaderText.ts"
 import * as LineEnds from "./LineEnds.ts"
+import * as MailKinds from "./MailKinds.ts"
 import { once } from "./Once.ts"
 import * as PartHeader from "./PartHeader.ts"
 import * as Parts from "./Parts.ts"
@@ -32,6 +36,10 @@ export type Contents = Pick<
 > & {
   /** The visible content of each HTML part, computed once on demand. */
   readonly seen: () => ReadonlyArray<SeenHtml>
+  /** The plain text compared with the HTML beside it, or null if the mail has only one of them. */
+  readonly match: () => TextMatch.TextMatch | null
+  /** The kind of the mail with this return path. */
+  readonly kind: (envelopeFrom: string) => MailKind
   /** Code and main links of the mail, computed once on demand. */
   readonly extracted: () => Extracted
   /** The address of the From field, or null if unusable. */
@@ -142,7 +150,13 @@ const contents = (
   const cc = recipients("cc")
   const replyTo = recipients("reply-to")
   const subject = first("subject") ?? ""
+  const headers = headerList(fields, valueOf)
   const seen = body?.seen ?? (() => [])
+  const alternative = body?.alternative ?? null
+  const compared = once(() => {
+    const shown = alternative === null ? null : TextMatch.certainText(seen())
+    return { shown, match: alternative === null || shown === null ? null : TextMatch.of(alternative, shown) }
+  })
   const areAllListed = [to, cc, replyTo].every(({ length }) => length <= mostListed)
   return {
     message_id: first("message-id") ?? null,
@@ -152,17 +166,21 @@ const contents = (
     text: body?.text ?? "",
     html: body?.html ?? null,
     seen,
+    match: () => compared().match,
+    kind: (envelopeFrom) => MailKinds.of({ envelopeFrom, headers, subject, attachments: body?.attachments ?? [] }),
     extracted: once(() =>
       Extraction.of({
         subject,
         text: body?.plain ?? null,
         html: seen(),
+        shown: compared().shown,
         listUnsubscribe: first("list-unsubscribe"),
-        listUnsubscribePost: first("list-unsubscribe-post")
+        listUnsubscribePost: first("list-unsubscribe-post"),
+        isList: SenderKind.isList(headers)
       })
     ),
     attachments: (body?.attachments ?? []).map(({ content: _, ...metadata }) => metadata),
-    headers: headerList(fields, valueOf),
+    headers,
     to: to.slice(0, mostListed),
     cc: cc.slice(0, mostListed),
     replyTo: replyTo.slice(0, mostListed),

@@ -7,9 +7,9 @@ const utf8 = (...lines: ReadonlyArray<string>) => Buffer.from(lines.join("\r\n")
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.eml`, import.meta.url))
 
 /** Without the content that is extracted from the HTML later. */
-const told = ({ extracted: _e, seen: _s, ...contents }: Mime.Contents) => contents
+const told = ({ extracted: _e, kind: _k, match: _m, seen: _s, ...contents }: Mime.Contents) => contents
 
-const empty: Omit<Mime.Contents, "seen" | "extracted"> = {
+const empty: Omit<Mime.Contents, "seen" | "extracted" | "kind" | "match"> = {
   message_id: null,
   from: null,
   fromName: null,

@@ -41,6 +41,10 @@ const soup = Arbitrary.array(
       "\xff\xfe",
       "\r\n--b\r\n",
       "\r\n--b--\r\n",
+      "\r\nContent-Type: text/calendar",
+      "\r\nContent-Type: message/delivery-status",
+      "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\n",
+      "BEGIN:VEVENT\r\nDTSTART;TZID=a:20260301T100000\r\n",
       "<p>x",
       "=3D=",
       "aGk="
@@ -64,7 +68,8 @@ const Contents = Schema.Struct({
   references: InboundEvent.fields.references,
   parse: InboundEvent.fields.parse,
   fromName: InboundEvent.fields.fromName,
-  extracted: InboundEvent.fields.extracted
+  extracted: InboundEvent.fields.extracted,
+  kind: InboundEvent.fields.kind
 })
 
 const ContentsJson = Schema.fromJsonString(Contents)
@@ -73,8 +78,8 @@ const decodeJson = Schema.decodeSync(ContentsJson)
 
 /** The parsed values, including those extracted later. */
 const read = (bytes: Uint8Array) => {
-  const { extracted, seen: _, ...contents } = Mime.read(bytes)
-  return { ...contents, extracted: extracted() }
+  const { extracted, kind, match: _m, seen: _s, ...contents } = Mime.read(bytes)
+  return { ...contents, extracted: extracted(), kind: kind("") }
 }
 
 const readable = (bytes: Uint8Array) => {

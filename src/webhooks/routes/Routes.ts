@@ -28,6 +28,10 @@ export const takes = (pattern: string, localPart: string): boolean => {
   return pattern === text || Glob.matches(globOf(pattern), text)
 }
 
+/** True if some local part is taken by both patterns. */
+export const meet = (one: string, other: string): boolean =>
+  one === other || [one, globOf(one)].some((a) => [other, globOf(other)].some((b) => Glob.overlap(a, b)))
+
 /**
  * The route of a local part: the exact name first, then the pattern with the most literal characters. Undefined if none
  * takes it.
@@ -61,6 +65,12 @@ export const whyNot = (pattern: string, winner: string, localPart: string): stri
 
 /** A column with the routes of the row of `domains`, for `match`. */
 export const column = (sql: SqlClient.SqlClient) => sql`(
-  SELECT json_agg(json_build_object('id', webhooks.id, 'pattern', pattern, 'action', action))
+  SELECT json_agg(json_build_object('id', webhooks.id, 'pattern', pattern, 'action', action, 'kinds',
+    CASE WHEN kinds <> '{}' THEN (
+      SELECT json_object_agg(kind, json_build_object('id', other.id, 'pattern', other.pattern))
+      FROM jsonb_each_text(webhooks.kinds) AS wanted (kind, id)
+      JOIN webhooks AS other ON other.id = wanted.id::uuid AND other.domain_id = domains.id
+    ) END
+  ))
   FROM webhooks WHERE webhooks.domain_id = domains.id
 )`
