@@ -1,0 +1,88 @@
+import { Agent } from "node:https"
+import { getCACertificates } from "node:tls"
+import { axios } from "acme-client"
+import { Schema } from "effect"
+import { version } from "../../Version.ts"
+
+/** A failed request, or an error document of the authority (RFC 8555, section 6.7). */
+export class AcmeProblem extends Schema.TaggedError<AcmeProblem>()("AcmeProblem", {
+  /** Null without an answer. */
+  status: Schema.NullOr(Schema.Int),
+  type: Schema.String,
+  detail: Schema.String,
+  retryAfterSeconds: Schema.NullOr(Schema.Int)
+}) {}
+
+/** Of a request with its answer. */
+const mostMilliseconds = 30_000
+
+const mostBytes = 256 * 1_024
+
+const Document = Schema.Struct({
+  type: Schema.optionalKey(Schema.String),
+  detail: Schema.optionalKey(Schema.String)
+})
+
+const isDocument = Schema.is(Document)
+
+/** The type without its namespace, such as `rateLimited`. */
+export const typeOf = (document: unknown): string =>
+  isDocument(document) ? (document.type ?? "").replace(/^urn:ietf:params:acme:error:/, "") : ""
+
+/** The authority's words on one line. */
+export const detailOf = (document: unknown): string =>
+  (isDocument(document) ? (document.detail ?? "") : "")
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim()
+    .slice(0, 300)
+
+/** Seconds, or a time (RFC 9110, section 10.2.3), which counts from the authority's own clock. */
+export const secondsOf = (retryAfter: unknown, date: unknown): number | null => {
+  const text = typeof retryAfter === "string" ? retryAfter.trim() : ""
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  const seconds = Math.ceil((Date.parse(text) - Date.parse(`${date}`)) / 1_000)
+  return seconds > 0 ? seconds : null
+}
+
+const defaults = axios.defaults
+// The library has one HTTP client for all its requests. Its own retries would wait as long as the authority says, and
+// lose the error of a connection.
+axios.interceptors.request.clear()
+axios.interceptors.response.clear()
+defaults.maxRedirects = 0
+defaults.maxContentLength = mostBytes
+defaults.timeout = mostMilliseconds
+// As all other requests of the service.
+defaults.proxy = false
+defaults.headers.common["User-Agent"] = `Inlet/${version}`
+
+axios.interceptors.request.use((config) => {
+  // The client's own timeout restarts with every byte.
+  config.signal = AbortSignal.timeout(mostMilliseconds)
+  return config
+})
+
+axios.interceptors.response.use(
+  (response) => {
+    const type = typeOf(response.data)
+    // The library repeats a request with a bad nonce.
+    if (response.status < 300 || type === "badNonce") return response
+    throw new AcmeProblem({
+      status: response.status,
+      type,
+      detail: detailOf(response.data),
+      retryAfterSeconds: secondsOf(response.headers["retry-after"], response.headers.date)
+    })
+  },
+  (error: { readonly code?: unknown }) => {
+    // The error itself has the request.
+    const code = typeof error.code === "string" ? error.code : "no answer"
+    throw new AcmeProblem({ status: null, type: "", detail: code, retryAfterSeconds: null })
+  }
+)
+
+/** Trusts these roots, as PEM, beside those of Node. */
+export const trust = (roots: string | undefined): void => {
+  defaults.httpsAgent =
+    roots === undefined ? undefined : new Agent({ ca: [...getCACertificates("default"), roots], keepAlive: false })
+}
