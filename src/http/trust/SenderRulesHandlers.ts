@@ -1,0 +1,79 @@
+import { Effect, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Domains } from "../../domains/Domains.ts"
+import { Events } from "../../events/Events.ts"
+import { Conflict } from "../../model/ApiError.ts"
+import type { DomainId } from "../../model/Domain.ts"
+import { InboundEvent } from "../../model/InboundEvent.ts"
+import { SenderRules } from "../../trust/SenderRules.ts"
+import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
+import { AnswerRoom } from "../answers/AnswerRoom.ts"
+import { CurrentWorkspace } from "../requests/Authorization.ts"
+import * as GroupApi from "../requests/GroupApi.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
+import { SenderRulesApi } from "./SenderRulesApi.ts"
+
+export const layer = HttpApiBuilder.group(
+  GroupApi.of(SenderRulesApi),
+  "senderRules",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const events = yield* Events
+    const rules = yield* SenderRules
+    const limits = yield* WorkspaceLimits
+    const room = yield* AnswerRoom
+
+    const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => LimitedKeys.domainOf(domains, workspace, id))
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ params }) {
+        const { id } = yield* owned(params.id)
+        return { sender_rules: yield* rules.list(id) }
+      }),
+      create: Effect.fnUntraced(function* ({ params, payload }) {
+        const { id } = yield* owned(params.id)
+        const { action = "hold", list, match = "author", note = null, value, webhook_id = null } = payload
+        return yield* rules.create(id, { action, list, match, note, value, webhook_id })
+      }),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        const { id } = yield* owned(params.id)
+        yield* rules.remove(id, params.ruleId)
+      }),
+      release: Effect.fnUntraced(function* ({ params: { eventId, id: domainId }, payload }) {
+        const { id } = yield* owned(domainId)
+        const { id: workspaceId } = yield* CurrentWorkspace
+        const listed = yield* events.get(id, eventId)
+        const { reason } = listed.delivery
+        if (reason === undefined) return yield* new Conflict({ message: notHeld })
+        yield* limits.spend("replay", workspaceId)
+        const allowed = Effect.gen(function* () {
+          if (reason === "spam" || reason === "virus") return yield* new Conflict({ message: isScanned })
+          if (reason === "sender_blocked") return yield* new Conflict({ message: staysBlocked })
+          yield* room.reserve(listed.bytes)
+          const { payload: text } = yield* events.payload(id, listed)
+          const { from, trust, webhook_id } = judged(text)
+          if (trust?.aligned !== true) return yield* new Conflict({ message: notConfirmed })
+          return yield* rules.allow(id, from, webhook_id)
+        }).pipe(Effect.catchTag("Invalid", () => new Conflict({ message: notConfirmed })))
+        const sender_rule = payload.allow === true ? yield* allowed : null
+        return { event_id: eventId, delivery: yield* events.release(id, eventId), sender_rule }
+      })
+    })
+  })
+)
+
+const { from, trust, webhook_id } = InboundEvent.fields
+
+const judged = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ from, trust, webhook_id })))
+
+const notHeld =
+  "Neither a sender rule nor the mail scanner holds this event. POST …/replay delivers an event that is held for another reason, or again"
+
+const isScanned =
+  'The mail scanner holds this event, and no allow rule counts before it. Release it without allow. PATCH /api/domains/{id} {"spam": "tag"} delivers such mail from now on'
+
+const staysBlocked =
+  "A block rule holds this event, and counts before any allow rule. Release it without allow, or remove the rule with DELETE /api/domains/{id}/sender-rules/{ruleId}. The event names it in trust.rule"
+
+const notConfirmed =
+  "The author of this event is not confirmed, so a rule that allows it would not match. The event says why in trust.reasons. Release it without allow, or allow its network or envelope"

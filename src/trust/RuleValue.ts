@@ -1,0 +1,50 @@
+import ipaddr from "ipaddr.js"
+import { longestValue, type SenderMatch } from "../model/SenderRule.ts"
+import * as SenderAddress from "./SenderAddress.ts"
+
+/** What each kind of rule takes, for an error. */
+export const forms: { readonly [Match in SenderMatch]: string } = {
+  author: "Expected an address (ada@example.com), a domain (example.com), or its subdomains (*.example.com)",
+  envelope: "Expected an address (ada@example.com), a domain (example.com), or its subdomains (*.example.com)",
+  network: "Expected an IP address (192.0.2.7) or a network (192.0.2.0/24, 2001:db8::/32)"
+}
+
+/** The value of a rule in the form in which mail is compared with it. Undefined if it is malformed. */
+export const canonical = (match: SenderMatch, text: string): string | undefined => {
+  const typed = text.trim()
+  if (typed.length > longestValue) return undefined
+  if (match === "network") return network(typed)
+  if (typed.includes("@")) return address(typed)
+  const [, star = "", name = ""] = /^(\*\.)?(.+)$/.exec(typed) ?? []
+  const domain = domainIn(name)
+  return domain === undefined ? undefined : `${star}${domain}`
+}
+
+const address = (typed: string): string | undefined => {
+  const one = SenderAddress.canonical(typed)
+  return /^[^\s\p{C}@"(),:;<>*[\\\]]{1,64}@/u.test(one) && domainIn(SenderAddress.domainOf(typed)) !== undefined
+    ? one
+    : undefined
+}
+
+const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
+
+const domainIn = (typed: string): string | undefined => {
+  const name = SenderAddress.domainOf(`@${typed}`)
+  const labels = name.split(".")
+  // An address has digits at its end.
+  const isName = labels.length > 1 && name.length <= 253 && !/^\d*$/.test(labels.at(-1) ?? "")
+  return isName && labels.every((part) => label.test(part)) ? name : undefined
+}
+
+const network = (typed: string): string | undefined => {
+  if (ipaddr.isValidCIDR(typed)) {
+    const [start, bits] = ipaddr.parseCIDR(typed)
+    const first =
+      start.kind() === "ipv4"
+        ? ipaddr.IPv4.networkAddressFromCIDR(typed).toString()
+        : ipaddr.IPv6.networkAddressFromCIDR(typed).toString()
+    return `${first}/${bits}`
+  }
+  return ipaddr.isValid(typed) && /[.:]/.test(typed) ? ipaddr.process(typed).toString() : undefined
+}
