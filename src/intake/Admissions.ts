@@ -4,8 +4,11 @@ import * as Batcher from "../database/Batcher.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
+import type { RuleInForce } from "../model/SenderRule.ts"
+import type { SpamAction } from "../model/Spam.ts"
 import type { Route } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as RulesInForce from "../trust/RulesInForce.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 import * as Deadline from "./Deadline.ts"
 import { notStored } from "./NotStored.ts"
@@ -20,6 +23,9 @@ export interface Admission {
   readonly demoMails: number | null
   /** The webhooks of the domain, in no order. */
   readonly routes: ReadonlyArray<Route>
+  /** Its sender rules, or null. */
+  readonly rules: ReadonlyArray<RuleInForce> | null
+  readonly spamAction: SpamAction
 }
 
 /** How long a busy domain's result is cached. The insert of the row after DATA decides in any case. */
@@ -45,7 +51,7 @@ export const make = Effect.gen(function* () {
       CASE WHEN domains.origin = 'demo' THEN (
         SELECT count(*)::integer FROM inbound_emails WHERE domain_id = domains.id
       ) END AS demo_mails,
-      ${Routes.column(sql)} AS routes
+      ${Routes.column(sql)} AS routes, ${RulesInForce.column(sql)} AS rules, domains.spam_action
     FROM domains
     LEFT JOIN daily_intake
       ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date

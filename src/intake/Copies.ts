@@ -14,6 +14,8 @@ export interface Arrival {
   readonly transmission: TraceFields.Transmission | "HTTP"
   /** For a simulated message: its id, and the verdicts that replace the sender check. */
   readonly simulated?: { readonly id: InboundEmailId; readonly authentication: Authentication }
+  /** For a message from a relay: its id, and the name by which the relay knows it. */
+  readonly relayed?: { readonly id: InboundEmailId; readonly idempotencyKey: string | undefined }
   /** The chunks as received. `Intake.receive` copies them before its first asynchronous step. */
   readonly message: {
     readonly byteLength: number
@@ -40,7 +42,7 @@ export const make =
     readonly newId: (millis: number) => string
     readonly now: () => number
   }) =>
-  ({ envelope, message, recipients, simulated, transmission }: Arrival): ReadonlyArray<Copy> => {
+  ({ envelope, message, recipients, relayed, simulated, transmission }: Arrival): ReadonlyArray<Copy> => {
     const { mxHost, newId, now } = options
     const receivedAt = now()
     // Different spellings of a domain name the same mailbox.
@@ -48,7 +50,7 @@ export const make =
     return [...Map.groupBy(mailboxes, ({ domainId }) => domainId)].flatMap(([domainId, own]) => {
       const [first] = own
       if (first === undefined) return []
-      const id = simulated?.id ?? InboundEmailId.make(newId(receivedAt))
+      const id = simulated?.id ?? relayed?.id ?? InboundEmailId.make(newId(receivedAt))
       const trace = Buffer.from(
         TraceFields.render({
           id,
@@ -73,6 +75,8 @@ export const make =
         receivedAt,
         sha256: hash("sha256", received, "buffer"),
         traceBytes: trace.byteLength,
+        rules: first.rules,
+        spamAction: first.spamAction,
         verdicts: simulated?.authentication ?? null,
         message: stored,
         place: null,

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { simulatedAddress } from "../model/InboundEmail.ts"
+import { type Envelope, isObserved } from "../model/InboundEmail.ts"
 import * as Deadline from "./Deadline.ts"
 import * as InboundRows from "./InboundRows.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
@@ -33,14 +33,14 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSe
     keys.length > 0 ? Effect.map(receivedAmong(keys), (rows) => rows.length === keys.length) : Effect.succeed(false)
 
   /** Fails if the client has reached its daily limit. */
-  const checkSender = (remoteAddress: string) =>
-    emailsPerSender === 0 || remoteAddress === simulatedAddress
+  const checkSender = (envelope: Envelope) =>
+    emailsPerSender === 0 || !isObserved(envelope)
       ? Effect.void
       : Effect.flatMap(
           sql`
             SELECT 1 FROM client_limits
             WHERE day = (now() AT TIME ZONE 'UTC')::date AND action = 'email'
-              AND client = ${InboundTransaction.clientOf(remoteAddress)} AND count >= ${emailsPerSender}
+              AND client = ${InboundTransaction.clientOf(envelope.remoteAddress)} AND count >= ${emailsPerSender}
           `,
           (full) => (full.length === 0 ? Effect.void : new SenderQuotaReached({ limit: emailsPerSender }))
         )
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSe
       emailsPerSender === 0 && !mayBeRetry(keys)
         ? Effect.succeed(false)
         : Effect.flatMap(isRetry(keys), (isRetry) =>
-            isRetry ? Effect.succeed(true) : Effect.as(checkSender(envelope.remoteAddress), false)
+            isRetry ? Effect.succeed(true) : Effect.as(checkSender(envelope), false)
           ).pipe(Effect.catchTag("SqlError", notStored), Deadline.inTime)
   }
 })

@@ -57,10 +57,11 @@ export const welcome = (sql: SqlClient.SqlClient, rows: ReadonlyArray<InboundRow
         ${column("int8", ({ place }) => (place === null ? null : BigInt(place.at)))},
         ${column("int4", ({ place }) => place?.bytes ?? null)},
         ${column("int4", ({ traceBytes }) => traceBytes)},
-        ${column("text", ({ authenticationResults }) => authenticationResults)}
+        ${column("text", ({ authenticationResults }) => authenticationResults)},
+        ${column("bool", ({ envelope }) => envelope.relayed === true)}
       ) WITH ORDINALITY AS input (
         id, domain_id, recipients, key, sha256, received_at, mail_from, helo, remote_address, tls, is_ours,
-        segment, raw_at, raw_bytes, trace_bytes, authentication_results, ordinal
+        segment, raw_at, raw_bytes, trace_bytes, authentication_results, relayed, ordinal
       )
     ), welcome AS (
       SELECT input.*, domains.workspace_id FROM input JOIN domains ON domains.id = input.domain_id
@@ -78,11 +79,11 @@ export const insert = (
 ) => sql`
   INSERT INTO inbound_emails (
     id, domain_id, received_at, sha256, mail_from, helo, remote_address, tls, recipients,
-    state, read_attempts, leased_until, segment, raw_at, raw_bytes, trace_bytes, authentication_results
+    state, read_attempts, leased_until, segment, raw_at, raw_bytes, trace_bytes, authentication_results, relayed
   )
   SELECT id, domain_id, received_at, sha256, mail_from, helo, remote_address, tls, ${recipients},
     'received', is_ours::int, CASE WHEN is_ours THEN now() + make_interval(secs => ${leaseSeconds}) END,
-    segment, raw_at, raw_bytes, trace_bytes, authentication_results
+    segment, raw_at, raw_bytes, trace_bytes, authentication_results, relayed
   FROM ${source}
   RETURNING id
 `

@@ -3,7 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import type { DomainId } from "../model/Domain.ts"
-import { type Envelope, type InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
+import { type Envelope, type InboundEmailId, isObserved } from "../model/InboundEmail.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type * as Place from "../providers/storage/Place.ts"
 import * as InboundRows from "./InboundRows.ts"
@@ -150,7 +150,7 @@ const unseen = Effect.fnUntraced(function* <A extends Copy>(
 const spend = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   emails: ReadonlyArray<Unseen>,
-  { remoteAddress }: Envelope,
+  envelope: Envelope,
   { emailsPerDay, emailsPerSender }: Limits
 ) {
   const workspaces = [
@@ -162,8 +162,8 @@ const spend = Effect.fnUntraced(function* (
     if (full.length > 0) return yield* new QuotaReached({ limit: emailsPerDay, workspaceIds: full })
   }
 
-  if (emailsPerSender > 0 && emails.length > 0 && remoteAddress !== simulatedAddress) {
-    const counted = yield* reserveOfSender(sql, remoteAddress, emailsPerSender)
+  if (emailsPerSender > 0 && emails.length > 0 && isObserved(envelope)) {
+    const counted = yield* reserveOfSender(sql, envelope.remoteAddress, emailsPerSender)
     if (counted.length === 0) return yield* new SenderQuotaReached({ limit: emailsPerSender })
   }
 

@@ -45,11 +45,18 @@ export const make =
     const own = hops.filter(({ value }) => TraceFields.isBy(mxHost, value))
     if (hops.length >= loopReceivedFields || own.length >= ownReceivedFields) return Effect.fail(new MailLoop())
 
-    const { sha256 } = first.mail
-    const keyOf = fields.some(({ name }) => isNamed(name, "message-id"))
-      ? (domainId: DomainId, address: string) => RetryKey.of(domainId, address, sha256)
-      : null
-    const { envelope } = arrival
+    const { envelope, relayed } = arrival
+    const hasMessageId = fields.some(({ name }) => isNamed(name, "message-id"))
+    const named =
+      relayed?.idempotencyKey !== undefined
+        ? RetryKey.nameOf(relayed.idempotencyKey)
+        : hasMessageId
+          ? relayed === undefined
+            ? first.mail.sha256
+            : RetryKey.contentOf(first.received, fields)
+          : undefined
+    const keyOf =
+      named === undefined ? null : (domainId: DomainId, address: string) => RetryKey.of(domainId, address, named)
     return Effect.succeed({
       arrival,
       first,

@@ -7,6 +7,7 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
+import * as Judgement from "../trust/Judgement.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 import * as Admissions from "./Admissions.ts"
 import * as Copies from "./Copies.ts"
@@ -22,6 +23,7 @@ import {
   type Recipient,
   RejectedRoute,
   type SenderQuotaReached,
+  SenderRejected,
   UnknownDomain
 } from "./Recipient.ts"
 import * as TypedAddress from "./TypedAddress.ts"
@@ -29,6 +31,7 @@ import * as TypedAddress from "./TypedAddress.ts"
 export type IntakeError =
   | UnknownDomain
   | RejectedRoute
+  | SenderRejected
   | QuotaReached
   | SenderQuotaReached
   | DemoFull
@@ -40,12 +43,13 @@ export class Intake extends Context.Service<
   Intake,
   {
     /** Resolves an address as typed by the client to a recipient. Fails within 8 seconds. */
-    admit(address: string): Effect.Effect<Recipient, IntakeError>
+    admit(address: string, session: Judgement.Session): Effect.Effect<Recipient, IntakeError>
     /**
      * Stores a message for all recipients or none, within 8 seconds. Copies its chunks before its first asynchronous
-     * step. After success the message is durable, and its events follow.
+     * step. After success the message is durable, and its events follow. Succeeds with the keys by which a retry is
+     * recognized.
      */
-    receive(arrival: Copies.Arrival): Effect.Effect<void, IntakeError>
+    receive(arrival: Copies.Arrival): Effect.Effect<ReadonlyArray<Uint8Array>, IntakeError>
   }
 >()("inlet/intake/Intake") {
   static readonly layerNoDeps = Layer.effect(
@@ -63,20 +67,23 @@ export class Intake extends Context.Service<
       const store = yield* makeStore({ ...limits, mxHost, remember: early.remember })
       const lookUp = yield* Admissions.make
 
-      const admit: Intake["Service"]["admit"] = (typed) => {
+      const admit: Intake["Service"]["admit"] = (typed, session) => {
         const address = TypedAddress.parse(typed)
         if (address === undefined) return Effect.fail(new UnknownDomain())
-        return Effect.flatMap(lookUp(address.domain), (admission) => recipientOf(address, admission, limits))
+        return Effect.flatMap(lookUp(address.domain), (admission) => recipientOf(address, admission, session, limits))
       }
 
       const receive: Intake["Service"]["receive"] = (arrival) =>
         Effect.flatMap(
           Effect.suspend(() => checked(arrival, copiesOf(arrival))),
           (incoming) =>
-            within8Seconds((pending) =>
-              Effect.flatMap(early.isAnswered(incoming), (isAnswered) =>
-                isAnswered ? Effect.void : store(incoming, pending)
-              )
+            Effect.as(
+              within8Seconds((pending) =>
+                Effect.flatMap(early.isAnswered(incoming), (isAnswered) =>
+                  isAnswered ? Effect.void : store(incoming, pending)
+                )
+              ),
+              incoming.keys
             )
         )
 
@@ -88,19 +95,25 @@ export class Intake extends Context.Service<
 const recipientOf = (
   { domain, localPart }: TypedAddress.TypedAddress,
   admission: Admissions.Admission | null,
+  session: Judgement.Session,
   { emailsPerDay }: { readonly emailsPerDay: number }
-): Effect.Effect<Recipient, UnknownDomain | RejectedRoute | QuotaReached | DemoFull> => {
+): Effect.Effect<Recipient, UnknownDomain | RejectedRoute | SenderRejected | QuotaReached | DemoFull> => {
   if (admission === null) return Effect.fail(new UnknownDomain())
-  const { accepted, demoMails, id, routes, workspaceId } = admission
+  const { accepted, demoMails, id, routes, spamAction, workspaceId } = admission
   const route = Routes.match(routes, localPart)
   if (route === undefined) return Effect.die(`The domain ${id} has no catch-all`)
   if (route.action === "reject") return Effect.fail(new RejectedRoute({ pattern: route.pattern }))
+  const rules = admission.rules ?? []
+  if (rules.length > 0 && Judgement.rejecting(rules, route.id, session) !== undefined) {
+    return Effect.fail(new SenderRejected())
+  }
   if (emailsPerDay > 0 && accepted >= emailsPerDay) {
     const workspaceIds = workspaceId === null ? [] : [workspaceId]
     return Effect.fail(new QuotaReached({ limit: emailsPerDay, workspaceIds }))
   }
   if (demoMails !== null && demoMails >= InboundTransaction.mailsPerDemo) return Effect.fail(new DemoFull())
-  return Effect.succeed({ address: `${localPart}@${domain}`, domain, domainId: id, workspaceId, route })
+  const address = `${localPart}@${domain}`
+  return Effect.succeed({ address, domain, domainId: id, workspaceId, route, rules, spamAction })
 }
 
 /** What stores messages. */

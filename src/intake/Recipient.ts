@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 import type { DomainId, DomainName } from "../model/Domain.ts"
+import type { RuleInForce } from "../model/SenderRule.ts"
+import type { SpamAction } from "../model/Spam.ts"
 import type { Route } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
@@ -13,6 +15,10 @@ export interface Recipient {
   readonly workspaceId: WorkspaceId | null
   /** The webhook that takes its event. */
   readonly route: Route
+  /** The sender rules of its domain. */
+  readonly rules: ReadonlyArray<RuleInForce>
+  /** What its domain does with spam and viruses. */
+  readonly spamAction: SpamAction
 }
 
 /** The domain accepts no mail here: unknown, unverified, disabled or removed. */
@@ -20,6 +26,9 @@ export class UnknownDomain extends Schema.TaggedError<UnknownDomain>()("UnknownD
 
 /** A webhook with the action `reject` takes this recipient. */
 export class RejectedRoute extends Schema.TaggedError<RejectedRoute>()("RejectedRoute", { pattern: Schema.String }) {}
+
+/** A sender rule of the domain rejects the envelope or the client's network. */
+export class SenderRejected extends Schema.TaggedError<SenderRejected>()("SenderRejected", {}) {}
 
 /** Workspaces have reached their daily limit. */
 export class QuotaReached extends Schema.TaggedError<QuotaReached>()("QuotaReached", {

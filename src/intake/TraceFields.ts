@@ -43,10 +43,11 @@ export const render = (options: {
   const helo = tame(envelope.helo, /[^\w.:[\]-]/g) || "unknown"
   const address = tame(envelope.remoteAddress, /[^\da-fA-F.:]/g)
   const literal = address.includes(":") ? `IPv6:${address}` : address
+  const isKnown = address !== "" && (transmission !== "HTTP" || envelope.relayed === true)
   const only = recipients.length === 1 ? recipients[0] : undefined
   const date = DateTime.toDateUtc(receivedAt).toUTCString().replace("GMT", "+0000")
   const received = [
-    transmission === "HTTP" ? `from ${helo}` : `from ${helo} ([${literal}])`,
+    `from ${helo}${isKnown ? ` ([${literal}])` : ""}${envelope.relayed === true ? " (as the relay says)" : ""}`,
     `by ${mxHost} with ${protocol(transmission)} id ${id}`,
     ...(only === undefined ? [] : [`for <${tame(only, /[\p{Cc}<>]/gu)}>`])
   ].join("\r\n\t")

@@ -167,10 +167,15 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
           reply: null,
           sender: "person",
           tag: null,
+          kind: { type: "person" },
           hiddenText: false,
           extracted: { code: null, links: [], unsubscribe: null },
           webhook_id: inbox.domainId,
-          pattern: "*"
+          pattern: "*",
+          hiddenTextVerdict: "none",
+          textMatchesHtml: null,
+          invisibleCharacters: 0,
+          trust: { aligned: false, rule: null, reasons: ["not_checked"] }
         })
       })
     )

@@ -5,6 +5,7 @@ import { EventFeed } from "../../src/delivery/EventFeed.ts"
 import { Handover } from "../../src/delivery/Handover.ts"
 import * as Inlet from "../../src/Inlet.ts"
 import type { RawRef } from "../../src/model/InboundEmail.ts"
+import { MailScanner } from "../../src/providers/scanner/MailScanner.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import { RawStoreError } from "../../src/providers/storage/RawStoreError.ts"
 import * as Segments from "../../src/providers/storage/Segments.ts"
@@ -55,7 +56,7 @@ const World = Layer.unwrap(
     const port = yield* Ports.free
     return Layer.succeed(SmtpPort, port).pipe(
       Layer.provideMerge(Inlet.smtp),
-      Layer.provide([EventFeed.layer, Handover.layerNone, FailingStore.layerStore]),
+      Layer.provide([EventFeed.layer, Handover.layerNone, MailScanner.layerNone, FailingStore.layerStore]),
       Layer.provideMerge(Layer.merge(TestDatabase.layer, FailingStore.layer)),
       Layer.provide(Logger.layer([])),
       Layer.provide(

@@ -6,6 +6,7 @@ import { EventFeed } from "../../src/delivery/EventFeed.ts"
 import { Handover } from "../../src/delivery/Handover.ts"
 import * as Inlet from "../../src/Inlet.ts"
 import * as Platform from "../../src/process/Platform.ts"
+import { MailScanner } from "../../src/providers/scanner/MailScanner.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as RefusalNotes from "../../src/refusals/RefusalNotes.ts"
 import * as DatabaseProxy from "../DatabaseProxy.ts"
@@ -39,7 +40,13 @@ class Outage extends Context.Service<
       const port = yield* Ports.free
       yield* Layer.build(
         Inlet.smtp.pipe(
-          Layer.provide([EventFeed.layer, Handover.layerNone, RawStore.layerMemory, Logger.layer([])]),
+          Layer.provide([
+            EventFeed.layer,
+            Handover.layerNone,
+            MailScanner.layerNone,
+            RawStore.layerMemory,
+            Logger.layer([])
+          ]),
           Layer.provide(Layer.succeed(RefusalNotes.Bounds, { limits: {}, idleMillis: 50, afterFailureMillis: 50 })),
           Layer.provide(Database.migrations),
           Layer.provide(Database.layerPostgres(Redacted.make(proxy.url))),
