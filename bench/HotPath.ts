@@ -67,6 +67,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       contents,
       insight: Insight.of(contents, envelope.from),
       authentication: SenderCheck.unchecked.authentication,
+      trust: { aligned: false, rule: null, reasons: ["not_checked"] },
       authservId,
       messageBytes: contents.text.length
     })
@@ -77,6 +78,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       recipient,
       sender: envelope.from,
       subject,
+      hold: null,
       ...listing,
       payload: Buffer.from(payload)
     }
@@ -104,6 +106,8 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       message: undefined,
       place: null,
       bytes: 4_096,
+      rules: [],
+      spamAction: "tag" as const,
       verdicts: null,
       attempt: 1
     }

@@ -74,7 +74,13 @@ const answers = (operation: OpenApiDocument.Operation): ReadonlyArray<string> =>
   return [
     [...successes].map(([text, codes]) => `Answers ${codes.join(" or ")} ${text}`).join("\n\n"),
     ...(errors.length === 0 ? [] : [`Errors: ${errors.map((status) => `\`${status}\``).join(", ")}.`]),
-    ...(isOpen ? ["Requires no key."] : OpenApiDocument.takesReadKey(operation) ? ["Accepts a read key."] : [])
+    ...(isOpen
+      ? ["Requires no key."]
+      : OpenApiDocument.takesReadKey(operation)
+        ? ["Accepts a read key."]
+        : OpenApiDocument.takesIngestKey(operation)
+          ? ["Accepts an ingest key."]
+          : [])
   ]
 }
 

@@ -96,6 +96,56 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "A relay gets a 2xx only for mail that is stored",
+    tests: [
+      ["test/http/Ingest.test.ts", "becomes the same event as over SMTP, but for ids, times and what marks the way"],
+      ["test/http/Ingest.test.ts", "is marked as relayed after a crash before it was parsed"],
+      ["test/http/Ingest.test.ts", "is one event if the relay repeats it, though each attempt has new trace fields"],
+      [
+        "test/http/Ingest.test.ts",
+        "without a Message-ID is one event under the same Idempotency-Key, and 422 with other bytes"
+      ],
+      ["test/http/Ingest.test.ts", "goes to several recipients, or to none if one is refused"],
+      ["test/http/Ingest.test.ts", "is refused with the reply of SMTP, and is in the ledger and the trace as relayed"],
+      ["test/http/Ingest.test.ts", "is answered 503 and 451 if it cannot be stored, and 202 afterwards"],
+      ["test/http/Ingest.test.ts", "over the size limit is 552, whether the size is announced or not"],
+      ["test/http/Ingest.test.ts", "that breaks off is not stored"],
+      ["test/http/Ingest.test.ts", "for a name that another workspace holds does not reach that workspace"],
+      ["test/http/Ingest.test.ts", "does not count for the client that the relay names"],
+      ["test/http/Ingest.test.ts", "is that of SMTP, and its owner is the workspace"]
+    ]
+  },
+  {
+    promise: "The bridge for Cloudflare loses no mail and rejects none by mistake",
+    tests: [
+      [
+        "test/cli/bridge.test.ts",
+        "accepts a mail that Inlet has stored, with the client of the topmost Received field"
+      ],
+      ["test/cli/bridge.test.ts", "rejects what Inlet refuses for good, with its text"],
+      ["test/cli/bridge.test.ts", "throws over the quota of the day, so that the sender retries"],
+      ["test/cli/bridge.test.ts", "throws with a wrong key, and rejects nothing"],
+      ["test/cli/bridge.test.ts", "throws on any other answer, also one of another server"],
+      ["test/cli/bridge.test.ts", "throws if the service is away, hangs, or tears its answer"],
+      [
+        "test/cli/bridge.test.ts",
+        "makes one event of a mail whose answer was lost, though Cloudflare writes new fields for the retry"
+      ]
+    ]
+  },
+  {
+    promise: "An ingest key can only hand mail over",
+    tests: [
+      [
+        "test/http/requests/IngestKeys.test.ts",
+        "hands mail over, and is refused on every other route, by MCP and by the console"
+      ],
+      ["test/http/requests/IngestKeys.test.ts", "of one domain hands mail over for no other, and takes no pattern"],
+      ["test/http/requests/IngestKeys.test.ts", "opens no other workspace's domain"],
+      ["test/http/requests/IngestKeys.test.ts", "takes the workspace's own key, and no read key"]
+    ]
+  },
+  {
     promise: "A sender's retry makes no second event",
     tests: [
       ["test/intake/Deduplication.test.ts", "is answered 250 without a second event, copy or charge to the quota"],
@@ -157,6 +207,8 @@ export const proofs: ReadonlyArray<Proof> = [
     promise: "Hidden words are not in text, reply and extracted",
     tests: [
       ["test/reading/EventPayload.test.ts", "contains no hidden word in text, reply and extracted: %s"],
+      ["test/content/Hidden.test.ts", "stays and is marked: %s"],
+      ["test/content/TwoParts.test.ts", "gives no code or link that a person does not see at `high`: %s"],
       ["test/content/HiddenPairs.test.ts", "is removed if one is nested in the other"],
       ["test/content/HiddenPairs.test.ts", "is removed if one follows the other"],
       ["test/content/reply/Reply.test.ts", "contains no hidden words if an element starts or ends in a quotation: %s"],
@@ -331,6 +383,18 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "A forged author passes no allow list",
+    tests: [
+      ["test/trust/Forgery.test.ts", "a forged mail does not pass: %s"],
+      ["test/trust/Forgery.test.ts", "honest mail passes, or its event says why not: %s"],
+      [
+        "test/trust/SenderRules.test.ts",
+        "that allows an author holds mail of all others, and of the author where nothing confirms it"
+      ],
+      ["test/trust/SenderRules.test.ts", "holds mail from its webhook, waits, streams and agents, until it is released"]
+    ]
+  },
+  {
     promise: "A mail goes to the one webhook that its address names",
     tests: [
       [
@@ -491,6 +555,28 @@ export const proofs: ReadonlyArray<Proof> = [
       ],
       ["test/http/requests/ReadKeys.test.ts", "receives no signed webhook requests"],
       ["test/http/requests/ReadKeys.test.ts", "reads on every route that accepts it, without secrets"]
+    ]
+  },
+  {
+    promise: "A key with a pattern sees no other mail",
+    tests: [
+      ["test/http/requests/LimitedKeys.test.ts", "refuses keys with a limit unless it declares how it filters"],
+      ["test/http/requests/LimitedKeys.test.ts", "is refused with 403 on every route that does not filter"],
+      ["test/http/requests/LimitedKeys.test.ts", "is not found by the hash that earlier versions look up"],
+      [
+        "test/http/requests/LimitedKeys.test.ts",
+        "gets for another address's event what it gets for one that does not exist"
+      ],
+      ["test/http/requests/LimitedKeys.test.ts", "finds only its mail by any filter of the lists"],
+      ["test/http/requests/LimitedKeys.test.ts", "finds no mail of another address in its conversation"],
+      ["test/http/requests/LimitedKeys.test.ts", "sees only its mail behind the cursors and marks of another key"],
+      ["test/http/requests/LimitedKeys.test.ts", "streams its own mail alone, also after the event of another address"],
+      ["test/http/requests/LimitedKeys.test.ts", "traces its own mail and refusals, without other recipients"],
+      ["test/http/requests/LimitedKeys.test.ts", "leases and settles deliveries of its own mail alone"],
+      ["test/http/requests/LimitedKeys.test.ts", "with a domain sees no other domain, and ends with it"],
+      ["test/mcp/LimitedKeys.test.ts", "lists, traces and reads no mail of another address"],
+      ["test/mcp/LimitedKeys.test.ts", "waits for its own code and mail alone"],
+      ["test/database/RecipientPattern.test.ts", "takes the same addresses as the routes of webhooks"]
     ]
   },
   {
@@ -727,6 +813,31 @@ export const proofs: ReadonlyArray<Proof> = [
     tests: [
       ["test/flows/backup.postgres.test.ts", "from pg_dump and a copy of RAW_DIR runs in another database and folder"],
       ["test/flows/backup.test.ts", "from a copy of DATA_DIR after a stop runs in another folder"]
+    ]
+  },
+  {
+    promise: "An ordered certificate is renewed in time and without a restart",
+    tests: [
+      [
+        "test/flows/certificate.test.ts",
+        "gets one as soon as the authority reaches the API, and presents it without a restart"
+      ],
+      [
+        "test/flows/certificate.test.ts",
+        "has a certificate that a Postfix with smtp_tls_security_level=verify accepts"
+      ],
+      [
+        "test/certificates/Ordering.test.ts",
+        "comes at two thirds of the life of the certificate, with the same account and another key"
+      ],
+      ["test/certificates/Ordering.test.ts", "is placed once by two processes that start together"],
+      ["test/certificates/Ordering.test.ts", "is continued by another process after a kill, and not placed again"],
+      ["test/certificates/Ordering.test.ts", "leaves the certificate in use, and says what to do"],
+      [
+        "test/certificates/Ordering.test.ts",
+        "forward by a year orders one certificate, and at most four in a week while the clock is wrong"
+      ],
+      ["test/certificates/Ordering.test.ts", "is in no log line and in nothing that the authority is sent"]
     ]
   }
 ]

@@ -48,6 +48,7 @@ const read = (message: Uint8Array): Promise<string> =>
         contents,
         insight: Insight.of(contents, envelope.from),
         authentication: SenderCheck.verdictsFor(checked, contents.from),
+        trust: { aligned: false, rule: null, reasons: ["not_checked"] },
         authservId,
         messageBytes: message.byteLength
       }).payload

@@ -39,7 +39,8 @@ const read = (message: Uint8Array): Promise<string | undefined> =>
         traceBytes: 0,
         recipient: "someone@known.example",
         authenticationResults: null,
-        authservId
+        authservId,
+        spam: undefined
       })
       if (!isUtf8(TextMessage.of(carried))) return "the message for webhooks is not UTF-8"
       const checked = yield* Effect.promise(() => check({ envelope, bytes: message, receivedAt }))
@@ -56,6 +57,7 @@ const read = (message: Uint8Array): Promise<string | undefined> =>
         contents,
         insight: Insight.of(contents, envelope.from),
         authentication: SenderCheck.verdictsFor(checked, contents.from),
+        trust: { aligned: false, rule: null, reasons: ["not_checked"] },
         authservId,
         messageBytes: message.byteLength
       })

@@ -11,6 +11,8 @@ export const LabelledMail = Schema.Struct({
   subject: Schema.NullOr(Schema.String),
   text: Schema.NullOr(Schema.String),
   html: Schema.NullOr(Schema.String),
+  /** Its header names a mailing list. */
+  list: Schema.optionalKey(Schema.Boolean),
   want: Schema.Struct({
     code: Schema.NullOr(Schema.String),
     link: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -24,13 +26,14 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(LabelledMail))
 /** Parses one mail in the form of `test/fixtures/codes.jsonl`. Returns undefined for other lines. */
 export const parse = (line: string): Option.Option<LabelledMail> => decode(line)
 
-export const find = ({ html, subject, text }: LabelledMail): Extracted =>
+export const find = ({ html, list, subject, text }: LabelledMail): Extracted =>
   Extraction.of({
     subject: subject ?? "",
     text,
     html: html === null ? [] : [see(html)],
     listUnsubscribe: undefined,
-    listUnsubscribePost: undefined
+    listUnsubscribePost: undefined,
+    isList: list ?? false
   })
 
 /** Spaces and dashes inside a code do not count. */

@@ -1,5 +1,9 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { endLeases as endCertificateLeases } from "./certificates/CertificateRows.ts"
+import * as CertificateWorker from "./certificates/CertificateWorker.ts"
+import { ChallengeAnswers } from "./certificates/ChallengeAnswers.ts"
+import * as CurrentCertificate from "./certificates/CurrentCertificate.ts"
 import { IsOwn } from "./database/Database.ts"
 import * as CatchingUp from "./delivery/CatchingUp.ts"
 import { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
@@ -27,6 +31,7 @@ import * as ReplayWorker from "./events/ReplayWorker.ts"
 import { WorkspaceEvents } from "./events/WorkspaceEvents.ts"
 import { DomainHealths } from "./health/DomainHealths.ts"
 import * as HttpServer from "./http/HttpServer.ts"
+import { Ingest } from "./ingest/Ingest.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
 import * as Mcp from "./mcp/Mcp.ts"
@@ -61,6 +66,7 @@ import * as SmtpServer from "./smtp/SmtpServer.ts"
 import * as DayCounter from "./statistics/DayCounter.ts"
 import { DomainStatistics } from "./statistics/DomainStatistics.ts"
 import { Traces } from "./trace/Traces.ts"
+import { SenderRules } from "./trust/SenderRules.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
 import { ClientLimits } from "./workspaces/ClientLimits.ts"
 import { WorkspaceLimits } from "./workspaces/WorkspaceLimits.ts"
@@ -72,7 +78,8 @@ const intake = Layer.merge(Intake.layerNoDeps.pipe(Layer.provide(Reader.layer)),
 /** Accepts mail over SMTP. */
 export const smtp = SmtpServer.layer.pipe(
   Layer.provide([intake, RefusalNotes.layer]),
-  Layer.merge(CertificateWatch.layer)
+  Layer.merge(CertificateWatch.layer),
+  Layer.provide(CurrentCertificate.layer)
 )
 
 /** Parses leftover mail, delivers events, and removes expired data. */
@@ -81,6 +88,7 @@ export const worker = Layer.mergeAll(
   QueueMetrics.layer.pipe(Layer.provide(DeliveryQueue.layer)),
   CatchingUp.layer,
   ReplayWorker.layer,
+  CertificateWorker.layer,
   // Requests finish while open messages do.
   Layer.effectDiscard(Handover.use(({ drain }) => Effect.addFinalizer(() => drain))),
   PurchaseWorker.layer.pipe(
@@ -94,7 +102,7 @@ export const worker = Layer.mergeAll(
   RawErasures.layerWorker
 )
 
-/** Serves the API, and accepts simulated mail. */
+/** Serves the API, and accepts simulated mail and that of relays. */
 export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide([
     Events.layer,
@@ -102,6 +110,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     Attempts.layer,
     Replays.layer,
     Webhooks.layer,
+    SenderRules.layer,
     WebhookTrial.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
     DomainHealths.layer.pipe(Layer.provideMerge([WebhookHealth.layer, DomainStatistics.layer])),
     OperationalEvents.layer,
@@ -113,6 +122,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     RawMessages.layer,
     Refusals.layer,
     UnknownRefusals.layer,
+    ChallengeAnswers.layer,
     Traces.layer,
     Verification.layer,
     Workspaces.layer
@@ -121,8 +131,8 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide(Fulfilment.layer),
   Layer.provide([Orders.layer, Search.layer]),
   Layer.provide([Domains.layer, DemoInboxes.layer, Egress.layer]),
-  Layer.provide(Simulation.layer),
-  Layer.provide(intake),
+  Layer.provide([Simulation.layer, Ingest.layer]),
+  Layer.provide([intake, RefusalNotes.layer]),
   Layer.provide([ClientLimits.layer, WorkspaceLimits.layer])
 )
 
@@ -135,6 +145,7 @@ const endLeases = Layer.effectDiscard(
     yield* DeliveryRows.endLeases(sql)
     yield* endOrderLeases(sql)
     yield* endOperationalLeases(sql)
+    yield* endCertificateLeases(sql)
   })
 )
 

@@ -1,6 +1,7 @@
 import { Config } from "effect"
 import * as Issue from "effect/SchemaIssue"
 import * as Api from "./settings/ApiSettings.ts"
+import * as Certificate from "./settings/CertificateSettings.ts"
 import * as Delivery from "./settings/DeliverySettings.ts"
 import * as Limit from "./settings/LimitSettings.ts"
 import * as Mail from "./settings/MailSettings.ts"
@@ -11,14 +12,17 @@ import * as Storage from "./settings/StorageSettings.ts"
 // Each setting is declared once, in its section. These are the groups that the service reads.
 export const { mode, production, roles, telemetry } = Process
 export const { answers, http, httpPort } = Api
-export const { defaultSmtpPort, dns, platform, reading, smtp, smtpNearby, smtpPort } = Mail
+export const { defaultSmtpPort, dns, platform, reading, scanner, scanning, smtp, smtpNearby, smtpPort } = Mail
+export const { certificates } = Certificate
 export const { bucket, database, rawStore, secrets } = Storage
 export const { egress, webhooks } = Delivery
-export const { actions, clients, limits } = Limit
+export const { actions, clients, limits, loops } = Limit
 export const { namecheap, openprovider, purchase, stripe } = Purchase
 
 /** The sections in the order of docs/settings.md. */
-export const sections = [Process, Api, Mail, Storage, Delivery, Limit, Purchase].map(({ section }) => section)
+export const sections = [Process, Api, Mail, Certificate, Storage, Delivery, Limit, Purchase].map(
+  ({ section }) => section
+)
 
 /** Every setting of the service, in that order. */
 export const documented = sections.flatMap(({ settings }) => settings)
@@ -28,6 +32,7 @@ const every = Config.all({
   http,
   answers,
   smtp,
+  certificates,
   database,
   rawStore,
   bucket,
@@ -37,7 +42,10 @@ const every = Config.all({
   webhooks,
   egress,
   limits,
+  loops,
   reading,
+  scanner,
+  scanning,
   purchase,
   stripe,
   namecheap,

@@ -18,8 +18,19 @@ export * as ApiError from "./model/ApiError.ts"
 export { Domain, DomainId, DomainName } from "./model/Domain.ts"
 export { InboundEvent } from "./model/InboundEvent.ts"
 export { BillingProvider, Order, OrderId, OrderStatus, RegistrarName } from "./model/Order.ts"
+export { Spam } from "./model/Spam.ts"
 export { WorkspaceId } from "./model/Workspace.ts"
 export * as Platform from "./process/Platform.ts"
+export {
+  CertificateAuthority,
+  type Challenge,
+  NotProven,
+  type Order as CertificateOrder,
+  type OrderError,
+  RateLimited,
+  Refused as OrderRefused,
+  Unreachable
+} from "./providers/authority/CertificateAuthority.ts"
 export {
   type Bill,
   Billing,
@@ -30,9 +41,10 @@ export {
 } from "./providers/billing/Billing.ts"
 export * as Resolver from "./providers/dns/Resolver.ts"
 export * as Providers from "./providers/Providers.ts"
-export { DnsHost, type ZoneRecord } from "./providers/registrar/DnsHost.ts"
+export { DnsHost, type Text, type ZoneRecord } from "./providers/registrar/DnsHost.ts"
 export { NameTaken, Refused, Registrar, RegistrarError, Uncertain } from "./providers/registrar/Registrar.ts"
 export { Registrars, type Vendor } from "./providers/registrar/Registrars.ts"
+export { MailScanner, type Scan, ScanFailed, type Scannable } from "./providers/scanner/MailScanner.ts"
 export { type Signable, SigningFailed, type SigningSecrets, WebhookSigner } from "./providers/signing/WebhookSigner.ts"
 export { RawStore } from "./providers/storage/RawStore.ts"
 export { RawStoreError } from "./providers/storage/RawStoreError.ts"

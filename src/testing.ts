@@ -1,10 +1,12 @@
 // The entry `inlet-mail/testing`, for test suites.
+export * as FakeAuthority from "./testing/FakeAuthority.ts"
 export * as FakeBilling from "./testing/FakeBilling.ts"
 export * as FakeClock from "./testing/FakeClock.ts"
 export * as FakeDns from "./testing/FakeDns.ts"
 export * as FakeFormat from "./testing/FakeFormat.ts"
 export * as FakeRawStore from "./testing/FakeRawStore.ts"
 export * as FakeRegistrar from "./testing/FakeRegistrar.ts"
+export * as FakeScanner from "./testing/FakeScanner.ts"
 export * as FakeSigner from "./testing/FakeSigner.ts"
 export type { Mood } from "./testing/Mood.ts"
 export { TestInlet } from "./testing/TestInlet.ts"

@@ -1,4 +1,4 @@
-// For receivers. This file needs only Node, so that verifying a webhook installs nothing else.
+// For receivers. This file is long, because it needs only Node: verifying a webhook installs nothing else.
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 type Verdict = "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror"
@@ -7,6 +7,54 @@ interface Mailbox {
   readonly name: string
   readonly address: string
 }
+
+interface PolicyReport<Type> {
+  readonly type: Type
+  readonly submitter: string | null
+  readonly domain: string | null
+  readonly begin: string | null
+  readonly end: string | null
+  readonly attachment: number | null
+}
+
+interface CalendarTime {
+  readonly local: string
+  readonly zone: string | null
+  readonly utc: string | null
+}
+
+/** What a mail is. docs/api.md says what each field means. */
+export type MailKind =
+  | { readonly type: "person" }
+  | { readonly type: "auto_reply" }
+  | { readonly type: "bulk" }
+  | { readonly type: "list"; readonly listId: string | null }
+  | {
+      readonly type: "bounce"
+      readonly recipients: ReadonlyArray<{
+        readonly address: string
+        readonly action: string | null
+        readonly status: string | null
+        readonly diagnostic: string | null
+      }>
+      readonly originalMessageId: string | null
+    }
+  | PolicyReport<"dmarc_report">
+  | PolicyReport<"tls_report">
+  | {
+      readonly type: "calendar"
+      readonly method: string
+      readonly uid: string | null
+      readonly sequence: number | null
+      readonly summary: string | null
+      readonly location: string | null
+      readonly start: CalendarTime | null
+      readonly end: CalendarTime | null
+      readonly recurrence: string | null
+      readonly organizer: { readonly name: string | null; readonly address: string } | null
+      readonly reply: string | null
+      readonly attachment: number | null
+    }
 
 /** One inbound email for one recipient: the body of a webhook. docs/api.md says what each field means. */
 export interface InboundEvent {
@@ -40,7 +88,13 @@ export interface InboundEvent {
     readonly dmarc: Verdict
     readonly arc: Verdict
   }
-  readonly envelope: { readonly from: string; readonly helo: string; readonly remoteAddress: string }
+  readonly envelope: {
+    readonly from: string
+    readonly helo: string
+    readonly remoteAddress: string
+    /** True if a relay handed the mail over and named `helo` and `remoteAddress`. */
+    readonly relayed?: true
+  }
   readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
   readonly to: ReadonlyArray<Mailbox>
   readonly cc: ReadonlyArray<Mailbox>
@@ -53,11 +107,53 @@ export interface InboundEvent {
   /** The author's new text without quotation and signature, or null if equal to `text`. */
   readonly reply?: string | null
   readonly sender?: "person" | "list" | "auto" | "bounce"
+  /** What the mail is, with what its kind tells. All of it is what the sender claims. Absent in older events. */
+  readonly kind?: MailKind
   /** The part after the first `+` of the recipient's local part, or null. */
   readonly tag?: string | null
   /** The webhook that took the recipient, and its pattern when the mail came. Absent in older events. */
   readonly webhook_id?: string
   readonly pattern?: string
+  /** Whether hidden words were left out, or the text has words that a person may not see. Absent in older events. */
+  readonly hiddenTextVerdict?: "none" | "removed" | "uncertain"
+  /** Whether `text` has the words of the HTML beside it. Null if the mail has only one of them. */
+  readonly textMatchesHtml?: boolean | null
+  /** The number of invisible characters in `subject` and `text`. */
+  readonly invisibleCharacters?: number
+  /** Whether to believe `from`, and what the sender rules say. */
+  readonly trust?: {
+    /** True if the domain of `from` confirms the mail. */
+    readonly aligned: boolean
+    /** The sender rule that decided, or null. */
+    readonly rule: string | null
+    /** How `from` is confirmed or why not, and then what the sender rules say. */
+    readonly reasons: ReadonlyArray<
+      | "dmarc_pass"
+      | "spf_aligned"
+      | "dkim_aligned"
+      | "dmarc_fail"
+      | "not_aligned"
+      | "word_of_relay"
+      | "addressed_to_others"
+      | "ambiguous_author"
+      | "dns_failed"
+      | "not_checked"
+      | "allowed"
+      | "sender_not_allowed"
+      | "sender_blocked"
+    >
+  }
+  /** What the mail scanner says. Absent where none is set up. */
+  readonly spam?: {
+    /** `unknown` if the scanner gave no usable answer in time. */
+    readonly verdict: "clean" | "spam" | "virus" | "unknown"
+    readonly score: number | null
+    /** The score at which the scanner would reject the mail. */
+    readonly required: number | null
+    /** The rules that matched, the 20 with the largest absolute score. */
+    readonly symbols: ReadonlyArray<{ readonly name: string; readonly score: number }>
+    readonly virus: string | null
+  }
   /** The conversation. Replies to one message share it. */
   readonly threadId?: string
   /** Whether the HTML has hidden words. */
@@ -77,6 +173,8 @@ export interface InboundEvent {
       readonly url: string
       readonly text: string
       readonly host: string
+      /** `low` if a person may not see it. Absent in older events. */
+      readonly confidence?: "high" | "low"
     }>
     readonly unsubscribe: {
       readonly url: string | null

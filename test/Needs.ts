@@ -69,6 +69,12 @@ export const rubyPostmark = program(
   `ruby -e 'require "postmark"'`
 )
 
+export const rspamd = program(
+  "rspamd and ClamAV",
+  "apt-get install --no-install-recommends rspamd clamav-daemon",
+  "rspamd --version && clamd --version"
+)
+
 export const haproxy = program("HAProxy", "apt-get install haproxy", "haproxy -v")
 
 export const promtool = program("promtool", "apt-get install prometheus", "promtool --version")

@@ -8,6 +8,8 @@ import * as SmtpDialog from "./SmtpDialog.ts"
 export interface Slowest {
   readonly api: number
   readonly smtp: number
+  /** How late a timer of the client was, which is the delay by the machine alone. */
+  readonly timer: number
 }
 
 interface Target {
@@ -32,14 +34,14 @@ export const make = Effect.fnUntraced(function* ({ smtpPort, url }: Target) {
 })
 
 const ping = Effect.fnUntraced(function* (port: MessagePort, { smtpPort, url }: Target) {
-  let slowest = { api: 0, smtp: 0 }
+  let slowest = { api: 0, smtp: 0, timer: 0 }
   /** Includes the elapsed time of pending requests. */
   const since: { api: number | undefined; smtp: number | undefined } = { api: undefined, smtp: undefined }
-  const note = (of: keyof Slowest) => {
+  const note = (of: "api" | "smtp") => {
     const began = since[of]
     if (began !== undefined) slowest[of] = Math.max(slowest[of], performance.now() - began)
   }
-  const timed = <A>(of: keyof Slowest, answer: Effect.Effect<A>) =>
+  const timed = <A>(of: "api" | "smtp", answer: Effect.Effect<A>) =>
     Effect.gen(function* () {
       since[of] = performance.now()
       const answered = yield* answer
@@ -65,9 +67,16 @@ const ping = Effect.fnUntraced(function* (port: MessagePort, { smtpPort, url }: 
     note("api")
     note("smtp")
     port.postMessage(slowest)
-    slowest = { api: 0, smtp: 0 }
+    slowest = { api: 0, smtp: 0, timer: 0 }
   })
-  yield* Effect.all([api, Effect.forever(session)], { concurrency: 2, discard: true })
+  const timer = Effect.forever(
+    Effect.gen(function* () {
+      const began = performance.now()
+      yield* Effect.sleep("20 millis")
+      slowest.timer = Math.max(slowest.timer, performance.now() - began - 20)
+    })
+  )
+  yield* Effect.all([api, Effect.forever(session), timer], { concurrency: 3, discard: true })
 }, Effect.provide(NodeHttpClient.layerUndici))
 
 if (parentPort !== null && workerData?.smtpPort !== undefined) Effect.runFork(ping(parentPort, workerData))

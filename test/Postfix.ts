@@ -5,15 +5,21 @@ import * as Needs from "./Needs.ts"
 import * as Ports from "./Ports.ts"
 import * as Program from "./Program.ts"
 
-/** TLS to the next server: never or always. */
-export type Encryption = "none" | "encrypt"
+/** TLS to the next server: never, always, or only with a certificate for the name in `Verified`. */
+export type Encryption = "none" | "encrypt" | "verify"
+
+/** The name in the certificate of the next server, and the root that confirms it as PEM. */
+export interface Verified {
+  readonly name: string
+  readonly root: string
+}
 
 /**
  * A Postfix instance with its own folders that relays mail for each of these addresses to a local port. Returns the
  * port it listens on.
  */
 export const relay = Effect.fnUntraced(
-  function* (next: number, addresses: Readonly<Record<string, Encryption>>) {
+  function* (next: number, addresses: Readonly<Record<string, Encryption>>, verified?: Verified) {
     yield* Needs.demand(Needs.postfix)
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-postfix-" })
@@ -29,6 +35,7 @@ export const relay = Effect.fnUntraced(
     yield* fs.makeDirectory(`${folder}/config`)
     yield* fs.makeDirectory(`${folder}/queue`)
     yield* fs.makeDirectory(`${folder}/data`)
+    if (verified !== undefined) yield* fs.writeFileString(`${folder}/roots.pem`, verified.root)
     yield* fs.writeFileString(
       `${folder}/config/main.cf`,
       `
@@ -49,6 +56,11 @@ mynetworks = 127.0.0.0/8
 smtpd_relay_restrictions = permit_mynetworks, reject
 smtpd_tls_security_level = none
 smtpd_peername_lookup = no
+${
+  // With an empty file Postfix offers no TLS at all.
+  verified === undefined ? "" : `smtp_tls_CAfile = ${folder}/roots.pem`
+}
+smtp_tls_verify_cert_match = ${verified?.name ?? "hostname"}
 disable_dns_lookups = yes
 transport_maps = inline:{ ${routes.join(", ")} }
 default_transport = error:not for us
@@ -66,7 +78,9 @@ default_transport = error:not for us
       "scache unix - - n - 1 scache",
       "tlsmgr unix - - n 1000? 1 tlsmgr",
       "postlog unix-dgram n - n - 1 postlogd",
-      ...(["none", "encrypt"] as const).map((how) => `${how} unix - - n - - smtp -o smtp_tls_security_level=${how}`)
+      ...(["none", "encrypt", "verify"] as const).map(
+        (how) => `${how} unix - - n - - smtp -o smtp_tls_security_level=${how}`
+      )
     ]
     yield* fs.writeFileString(`${folder}/config/master.cf`, `${services.join("\n")}\n`)
     yield* fs.chmod(folder, 0o755)

@@ -8,11 +8,18 @@ export const database = TestDatabase.layer.pipe(Layer.provide(ConfigProvider.lay
 
 /** `TestInlet` of `inlet-mail/testing` on a database of the suite. */
 export class TestInlet extends Context.Service<TestInlet, Public.TestInlet["Service"]>()("inlet/test/TestInlet") {
-  /** `settings` override those of a test. Ports are free ones, and the folder is temporary. */
+  /**
+   * `settings` override those of a test. Ports are free ones, and the folder is temporary. No request rate, because
+   * tests look at lists more often than any client.
+   */
   static readonly layer = (settings: Readonly<Record<string, string>> = {}, registrar?: FakeRegistrar["layer"]) =>
     Layer.effect(TestInlet, Public.TestInlet).pipe(
       Layer.provideMerge(
-        Public.TestInlet.layer({ settings, database, ...(registrar === undefined ? {} : { registrar }) })
+        Public.TestInlet.layer({
+          settings: { HTTP_REQUESTS_PER_SECOND: "0", ...settings },
+          database,
+          ...(registrar === undefined ? {} : { registrar })
+        })
       )
     )
 }

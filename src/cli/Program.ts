@@ -4,6 +4,7 @@ import * as Settings from "../Settings.ts"
 import { version } from "../Version.ts"
 import * as Admin from "./commands/Admin.ts"
 import * as Attempts from "./commands/Attempts.ts"
+import * as Bridge from "./commands/Bridge.ts"
 import * as ConsoleLink from "./commands/ConsoleLink.ts"
 import * as Doctor from "./commands/Doctor.ts"
 import * as Domains from "./commands/Domains.ts"
@@ -17,6 +18,7 @@ import * as Raw from "./commands/Raw.ts"
 import * as Replay from "./commands/Replay.ts"
 import * as Search from "./commands/Search.ts"
 import * as Send from "./commands/Send.ts"
+import * as Senders from "./commands/Senders.ts"
 import * as Simulate from "./commands/Simulate.ts"
 import * as Start from "./commands/Start.ts"
 import * as Trace from "./commands/Trace.ts"
@@ -42,9 +44,11 @@ export const program = Command.make("inlet").pipe(
     ConsoleLink.command,
     Workspaces.command,
     Keys.command,
+    Bridge.command,
     Inboxes.command,
     Domains.command,
     Webhooks.command,
+    Senders.command,
     Events.command,
     Raw.command,
     Attempts.command,

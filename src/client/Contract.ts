@@ -58,10 +58,15 @@ export interface BriefEvent {
   readonly subject: string
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender: "person" | "list" | "auto" | "bounce" | null
+  /** what the mail is: the type of `kind` in the event */
+  readonly kind: "person" | "auto_reply" | "bounce" | "dmarc_report" | "tls_report" | "list" | "bulk" | "calendar" | null
   /** the conversation. Replies to one message in this domain share it */
   readonly threadId: string | null
   readonly authentication: Authentication
   readonly extracted: Extracted | null
+  readonly trust: Trust | null
+  /** the verdict of the mail scanner, or null without one */
+  readonly spam: "clean" | "spam" | "virus" | "unknown" | null
   /** number of attachments */
   readonly attachments: number
   /** size of `text` in UTF-8 */
@@ -85,10 +90,15 @@ export interface BriefWorkspaceEvent {
   readonly subject: string
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender: "person" | "list" | "auto" | "bounce" | null
+  /** what the mail is: the type of `kind` in the event */
+  readonly kind: "person" | "auto_reply" | "bounce" | "dmarc_report" | "tls_report" | "list" | "bulk" | "calendar" | null
   /** the conversation. Replies to one message in this domain share it */
   readonly threadId: string | null
   readonly authentication: Authentication
   readonly extracted: Extracted | null
+  readonly trust: Trust | null
+  /** the verdict of the mail scanner, or null without one */
+  readonly spam: "clean" | "spam" | "virus" | "unknown" | null
   /** number of attachments */
   readonly attachments: number
   /** size of `text` in UTF-8 */
@@ -144,6 +154,8 @@ export interface Delivery {
   readonly deliveredAt: string | null
   /** why the last attempt failed */
   readonly lastError: string | null
+  /** why a sender rule or the mail scanner holds it. `…/release` delivers it. Absent otherwise */
+  readonly reason?: "sender_not_allowed" | "sender_blocked" | "mail_loop" | "spam" | "virus"
 }
 
 export interface DeliveryAttempt {
@@ -210,6 +222,8 @@ export interface Domain {
   readonly pull: boolean
   /** what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one */
   readonly catch_all: "webhook" | "pull" | "hold" | "reject"
+  /** what becomes of mail that the scanner calls spam or a virus: `tag` delivers it with its verdict, `hold` waits for a release */
+  readonly spam: "tag" | "hold"
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
@@ -324,6 +338,8 @@ export interface EventContent {
     /** the first hidden words with part=hidden, else null */
     readonly excerpt: string | null
   }
+  /** whether the HTML has words that a person may not see. They stand in `⟦uncertain: …⟧` */
+  readonly uncertain: boolean
   /** the links of the piece, by their number in the Markdown */
   readonly links: ReadonlyArray<{
     readonly ref: number
@@ -358,7 +374,7 @@ export interface ExtractedCode {
   /** as shown in the mail */
   readonly shown: string
   readonly source: "subject" | "text" | "html"
-  /** `low` for several candidates or weak evidence: ask before using it */
+  /** `low` for several candidates, weak evidence, mail of a list, or text that a person may not see: ask before using it */
   readonly confidence: "high" | "low"
 }
 
@@ -368,6 +384,8 @@ export interface ExtractedLink {
   /** visible text, empty for a bare address */
   readonly text: string
   readonly host: string
+  /** `low` if a person may not see it: ask before opening it. Absent in older events */
+  readonly confidence?: "high" | "low"
 }
 
 export interface Header {
@@ -433,8 +451,16 @@ export interface ListAllQuery {
   readonly tag?: string | undefined
   /** a `threadId` */
   readonly thread?: string | undefined
+  /** id of the webhook that delivers the event. That of the catch-all is the domain's */
+  readonly webhook?: string | undefined
+  /** what the sender rules and the mail scanner say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed */
+  readonly trust?: "passed" | "held" | "all" | undefined
+  /** the verdict of the mail scanner */
+  readonly spam?: "clean" | "spam" | "virus" | "unknown" | undefined
   /** who sent it, as the event says */
   readonly sender?: "person" | "list" | "auto" | "bounce" | undefined
+  /** what the mail is, as `kind.type` of the event says */
+  readonly kind?: "person" | "auto_reply" | "bounce" | "dmarc_report" | "tls_report" | "list" | "bulk" | "calendar" | undefined
   /** maximum age by the server's clock, such as 90s, 5m, 2h or 7d */
   readonly newerThan?: string | undefined
   /** `brief` for each event in a few fields, without texts, HTML and headers */
@@ -474,7 +500,10 @@ export interface ListedEvent {
   readonly envelope: {
     readonly from: string
     readonly helo: string
+    /** the client's address. Empty if a relay did not name it */
     readonly remoteAddress: string
+    /** true if a relay handed the mail over with the ingest route. Then `helo` and `remoteAddress` are the word of the relay, and so is `authentication.spf`. Absent for mail by SMTP */
+    readonly relayed?: true
   }
   /** all header fields in order, decoded, up to 64 KiB */
   readonly headers: ReadonlyArray<Header>
@@ -493,6 +522,7 @@ export interface ListedEvent {
   readonly reply?: string | null
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender?: "person" | "list" | "auto" | "bounce"
+  readonly kind?: MailKind
   /** the part after the first `+` of the recipient's local part, or null */
   readonly tag?: string | null
   /** the conversation. Replies to one message in this domain share it */
@@ -504,6 +534,14 @@ export interface ListedEvent {
   readonly webhook_id?: string
   /** the pattern of that webhook when the mail came. `*` is the catch-all */
   readonly pattern?: string
+  /** `removed` if hidden words of the HTML were left out, `uncertain` if it has words that a person may not see. Absent in older events */
+  readonly hiddenTextVerdict?: "none" | "removed" | "uncertain"
+  /** whether `text` has the same words as the HTML beside it. Null if the mail has only one of them. Absent in older events */
+  readonly textMatchesHtml?: boolean | null
+  /** the number of invisible characters in `subject` and `text`. Absent in older events */
+  readonly invisibleCharacters?: number
+  readonly trust?: Trust
+  readonly spam?: Spam
   readonly delivery: Delivery
 }
 
@@ -537,8 +575,16 @@ export interface ListQuery {
   readonly tag?: string | undefined
   /** a `threadId` */
   readonly thread?: string | undefined
+  /** id of the webhook that delivers the event. That of the catch-all is the domain's */
+  readonly webhook?: string | undefined
+  /** what the sender rules and the mail scanner say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed */
+  readonly trust?: "passed" | "held" | "all" | undefined
+  /** the verdict of the mail scanner */
+  readonly spam?: "clean" | "spam" | "virus" | "unknown" | undefined
   /** who sent it, as the event says */
   readonly sender?: "person" | "list" | "auto" | "bounce" | undefined
+  /** what the mail is, as `kind.type` of the event says */
+  readonly kind?: "person" | "auto_reply" | "bounce" | "dmarc_report" | "tls_report" | "list" | "bulk" | "calendar" | undefined
   /** maximum age by the server's clock, such as 90s, 5m, 2h or 7d */
   readonly newerThan?: string | undefined
   /** `brief` for each event in a few fields, without texts, HTML and headers */
@@ -552,6 +598,91 @@ export interface ListQuery {
 export interface Mailbox {
   readonly name: string
   readonly address: string
+}
+
+/** what the mail is, with what its kind tells. Absent in older events */
+export type MailKind = {
+  readonly type: "person"
+} | {
+  readonly type: "auto_reply"
+} | {
+  readonly type: "bounce"
+  /** up to 20 recipients. Empty if the bounce has no delivery status */
+  readonly recipients: ReadonlyArray<{
+    readonly address: string
+    /** `failed`, `delayed`, `delivered`, `relayed` or `expanded` */
+    readonly action: string | null
+    /** the enhanced status code, such as `5.1.1` */
+    readonly status: string | null
+    /** the reply of the other server */
+    readonly diagnostic: string | null
+  }>
+  /** the Message-ID of the mail that bounced */
+  readonly originalMessageId: string | null
+} | {
+  readonly type: "dmarc_report"
+  /** the organisation that reports, by its name for itself */
+  readonly submitter: string | null
+  /** the domain of the report */
+  readonly domain: string | null
+  /** ISO 8601 */
+  readonly begin: string | null
+  /** ISO 8601 */
+  readonly end: string | null
+  /** index of the attachment with the report */
+  readonly attachment: number | null
+} | {
+  readonly type: "tls_report"
+  /** the organisation that reports, by its name for itself */
+  readonly submitter: string | null
+  /** the domain of the report */
+  readonly domain: string | null
+  /** ISO 8601 */
+  readonly begin: string | null
+  /** ISO 8601 */
+  readonly end: string | null
+  /** index of the attachment with the report */
+  readonly attachment: number | null
+} | {
+  readonly type: "list"
+  /** the identifier of List-Id, such as `announce.example.org` */
+  readonly listId: string | null
+} | {
+  readonly type: "bulk"
+} | {
+  readonly type: "calendar"
+  /** `request`, `reply`, `cancel`, `publish` or another method */
+  readonly method: string
+  readonly uid: string | null
+  readonly sequence: number | null
+  readonly summary: string | null
+  readonly location: string | null
+  readonly start: {
+    /** as written: `2026-03-01T10:00:00`, or `2026-03-01` for a whole day */
+    readonly local: string
+    /** the name of the time zone of `local`, or null */
+    readonly zone: string | null
+    /** ISO 8601, or null for a whole day and where the zone is unknown */
+    readonly utc: string | null
+  } | null
+  readonly end: {
+    /** as written: `2026-03-01T10:00:00`, or `2026-03-01` for a whole day */
+    readonly local: string
+    /** the name of the time zone of `local`, or null */
+    readonly zone: string | null
+    /** ISO 8601, or null for a whole day and where the zone is unknown */
+    readonly utc: string | null
+  } | null
+  /** the recurrence rule, such as `FREQ=WEEKLY;COUNT=4` */
+  readonly recurrence: string | null
+  readonly organizer: {
+    readonly name: string | null
+    readonly address: string
+  } | null
+  /** of a reply: `accepted`, `declined`, `tentative` or another state */
+  readonly reply: string | null
+  /** index of the attachment with the calendar */
+  readonly attachment: number | null
 }
 
 export interface MxHost {
@@ -686,6 +817,25 @@ export interface SimulatedMail {
   } | undefined
 }
 
+/** what the scanner says. Absent in older events, and where no scanner is set up */
+export interface Spam {
+  /** `unknown` if the scanner did not answer in time, or its answer was unusable */
+  readonly verdict: "clean" | "spam" | "virus" | "unknown"
+  /** the score, or null if unknown */
+  readonly score: number | null
+  /** the score at which the scanner would reject the mail, or null */
+  readonly required: number | null
+  /** the rules that matched, up to 20, those with the largest absolute score first */
+  readonly symbols: ReadonlyArray<SpamSymbol>
+  /** the name of the virus, or null */
+  readonly virus: string | null
+}
+
+export interface SpamSymbol {
+  readonly name: string
+  readonly score: number
+}
+
 export interface TraceEntry {
   readonly at: string
   /** `stored`: not parsed yet. `pending`: before its first attempt. `retrying`: after a failed one. `waiting`: for a lease. The others are states of a delivery, or `refused` */
@@ -711,7 +861,7 @@ export interface TraceEntry {
   readonly inbound_email_id: string | null
   readonly refusal_id: string | null
   /** why it was refused, or null */
-  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown" | null
+  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "sender_blocked" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown" | null
   readonly steps: ReadonlyArray<TraceStep>
 }
 
@@ -743,7 +893,7 @@ export interface TraceQuery {
 }
 
 export interface TraceStep {
-  readonly step: "session" | "recipient" | "refused" | "stored" | "read" | "route" | "event" | "attempt" | "state"
+  readonly step: "session" | "recipient" | "refused" | "stored" | "read" | "scan" | "route" | "event" | "attempt" | "state"
   /** null if the time is not known */
   readonly at: string | null
   /** false if something went wrong here */
@@ -751,6 +901,16 @@ export interface TraceStep {
   readonly text: string
   /** what to do about it, or null */
   readonly remedy: string | null
+}
+
+/** whether to believe `from`, as judged when the mail came. Absent in older events */
+export interface Trust {
+  /** true if the domain of `from` confirms the mail: DMARC passes, or, for a domain without a policy, SPF or DKIM in its name. Only then believe `from` */
+  readonly aligned: boolean
+  /** the sender rule that decided, or null */
+  readonly rule: string | null
+  /** first how `from` is confirmed or why not, then what the sender rules say */
+  readonly reasons: ReadonlyArray<"dmarc_pass" | "spf_aligned" | "dkim_aligned" | "dmarc_fail" | "not_aligned" | "word_of_relay" | "addressed_to_others" | "ambiguous_author" | "dns_failed" | "not_checked" | "sender_not_allowed" | "sender_blocked" | "allowed">
 }
 
 export interface Unsubscribe {
@@ -775,6 +935,7 @@ export interface Webhook {
   /** true if requests have a user name and a password */
   readonly basicAuth: boolean
   readonly description: string | null
+  readonly kinds: Readonly<Record<string, string>>
   /** true if a secret of its own signs the requests, instead of the workspace's */
   readonly has_own_secret: boolean
   readonly created_at: string
@@ -873,7 +1034,10 @@ export interface WorkspaceEvent {
   readonly envelope: {
     readonly from: string
     readonly helo: string
+    /** the client's address. Empty if a relay did not name it */
     readonly remoteAddress: string
+    /** true if a relay handed the mail over with the ingest route. Then `helo` and `remoteAddress` are the word of the relay, and so is `authentication.spf`. Absent for mail by SMTP */
+    readonly relayed?: true
   }
   /** all header fields in order, decoded, up to 64 KiB */
   readonly headers: ReadonlyArray<Header>
@@ -892,6 +1056,7 @@ export interface WorkspaceEvent {
   readonly reply?: string | null
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender?: "person" | "list" | "auto" | "bounce"
+  readonly kind?: MailKind
   /** the part after the first `+` of the recipient's local part, or null */
   readonly tag?: string | null
   /** the conversation. Replies to one message in this domain share it */
@@ -903,6 +1068,14 @@ export interface WorkspaceEvent {
   readonly webhook_id?: string
   /** the pattern of that webhook when the mail came. `*` is the catch-all */
   readonly pattern?: string
+  /** `removed` if hidden words of the HTML were left out, `uncertain` if it has words that a person may not see. Absent in older events */
+  readonly hiddenTextVerdict?: "none" | "removed" | "uncertain"
+  /** whether `text` has the same words as the HTML beside it. Null if the mail has only one of them. Absent in older events */
+  readonly textMatchesHtml?: boolean | null
+  /** the number of invisible characters in `subject` and `text`. Absent in older events */
+  readonly invisibleCharacters?: number
+  readonly trust?: Trust
+  readonly spam?: Spam
   readonly delivery: Delivery
   readonly domain_id: string
 }

@@ -82,11 +82,13 @@ export class Events {
     while (page.events.length === 0 && page.next_cursor !== null) {
       page = await this.list<V>(domainId, { ...query, cursor: page.next_cursor }, look)
     }
+    // What comes from now on is new, also in a request that is retried.
+    const { newerThan: _, ...later } = query
     let after = cursor_now
     for (;;) {
       const left = ends - performance.now()
       if (page.events.length > 0 || left <= 0) return { ...page, cursor_now: after }
-      page = await this.list<V>(domainId, { ...query, after, wait: longestWait }, { signal, timeout: left })
+      page = await this.list<V>(domainId, { ...later, after, wait: longestWait }, { signal, timeout: left })
       after = page.cursor_now
     }
   }

@@ -20,7 +20,18 @@ export type MailFilter = Pick<ListQuery, "from" | "fromDomain" | "has" | "sender
 
 export type MailQuestion = MailFilter & CallOptions
 
+export type CodeQuestion = Omit<MailQuestion, "has"> & {
+  /** Only codes after this position: a `cursor_now` or an `event_id`. */
+  readonly after?: string | undefined
+}
+
 export type LinkKind = NonNullable<BriefEvent["extracted"]>["links"][number]["kind"]
+
+/** Where a wait begins, in place of the position of the inbox. */
+type Start = Pick<ListQuery, "after" | "newerThan">
+
+/** The age up to which a code that has arrived counts. */
+const freshAge = "60s"
 
 interface Place extends Omit<InboxOptions, "domain"> {
   readonly domain: string
@@ -43,6 +54,8 @@ export class Inbox {
   readonly #places = new Map<string, string>()
   /** Every mail that a call has returned. */
   readonly #answers = new Set<string>()
+  /** Every mail whose code was returned. */
+  readonly #codes = new Set<string>()
 
   constructor(events: Events, options: Place) {
     this.address = `${options.localPart ?? unguessable()}@${options.domain}`
@@ -51,9 +64,23 @@ export class Inbox {
     this.#options = options
   }
 
-  /** Waits for the next mail with a code, and returns the code. */
-  code(question: Omit<MailQuestion, "has"> = {}): Promise<string> {
-    return this.#next("a code", { ...question, has: "code" }, ({ extracted }) => extracted?.code?.value)
+  /**
+   * Waits for the next mail with a code, and returns the code. Mail of the last 60 s counts, and mail after `after`.
+   * Without `after` the inbox returns no code twice.
+   */
+  async code({ after, ...question }: CodeQuestion = {}): Promise<string> {
+    const found = await this.#next(
+      "a code",
+      { ...question, has: "code" },
+      ({ event_id, extracted }) => {
+        const value = extracted?.code?.value
+        if (value === undefined || (after === undefined && this.#codes.has(event_id))) return undefined
+        return { eventId: event_id, value }
+      },
+      after === undefined ? { newerThan: freshAge } : { after }
+    )
+    this.#codes.add(found.eventId)
+    return found.value
   }
 
   /** Returns the URL of the next mail with a link of this kind, or with any extracted link. */
@@ -62,7 +89,8 @@ export class Inbox {
     return this.#next(
       what,
       { ...question, has: "link" },
-      ({ extracted }) => extracted?.links.find((link) => kind === undefined || link.kind === kind)?.url
+      ({ extracted }) =>
+        extracted?.links.find((link) => link.confidence !== "low" && (kind === undefined || link.kind === kind))?.url
     )
   }
 
@@ -92,20 +120,32 @@ export class Inbox {
   }
 
   /** The first match after the last mail looked at with this call and these filters. */
-  async #next<A>(what: string, question: MailQuestion, pick: (event: BriefEvent) => A | undefined): Promise<A> {
+  async #next<A>(
+    what: string,
+    question: MailQuestion,
+    pick: (event: BriefEvent) => A | undefined,
+    start: Start = {}
+  ): Promise<A> {
     const { signal: _, timeout: __, ...filter } = question
     const { signal, timeout } = this.#callOf(question)
     const ends = performance.now() + timeout
     const key = JSON.stringify([what, ...Object.entries(filter).sort()])
+    let after = start.after ?? this.#places.get(key) ?? this.#options.after
+    let { newerThan } = start
     for (;;) {
-      const after = this.#places.get(key) ?? this.#options.after
-      const { events, hint } = await this.#wait(after, filter, {
-        signal,
-        timeout: Math.max(1, ends - performance.now())
-      })
+      const { events, hint } = await this.#wait(
+        after,
+        { ...filter, newerThan },
+        {
+          signal,
+          timeout: Math.max(1, ends - performance.now())
+        }
+      )
       if (events.length === 0) throw await this.#noMail(what, filter, { timeout, hint })
+      newerThan = undefined
       for (const event of events) {
-        this.#places.set(key, event.event_id)
+        after = event.event_id
+        if (start.after === undefined) this.#places.set(key, after)
         const found = pick(event)
         if (found === undefined) continue
         this.#answers.add(event.event_id)
@@ -114,7 +154,7 @@ export class Inbox {
     }
   }
 
-  #wait(after: string, filter: MailFilter, options: CallOptions) {
+  #wait(after: string, filter: MailFilter & Pick<ListQuery, "newerThan">, options: CallOptions) {
     const query = { ...filter, recipient: this.address, after, order: "asc", view: "brief", limit: 10 } as const
     return this.#events.wait<"brief">(this.domainId, query, options)
   }
@@ -146,8 +186,10 @@ export class Inbox {
       .map(([name, value]) => `, ${name} ${JSON.stringify(value)}`)
     const wanted = `${what === "" ? "mail" : what}${narrowed.join("")}`
     const came = arrived.length === 0 ? "Nothing has come to it" : `What has come to it:${lines(arrived)}`
+    const isOld = what === "a code" && arrived.some(({ has }) => has.includes("code"))
+    const rule = isOld ? `\nWithout \`after\`, code() returns codes of the last ${freshAge}, each once` : ""
     const refused = hint === undefined ? "" : `\n${hint}`
-    return new NoMail(`${this.address} has not had ${wanted} within ${seconds(timeout)}. ${came}${refused}`, {
+    return new NoMail(`${this.address} has not had ${wanted} within ${seconds(timeout)}. ${came}${rule}${refused}`, {
       address: this.address,
       arrived
     })

@@ -75,6 +75,9 @@ export class Inlet {
         { method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl, format, signingKey } },
         options
       ),
+    /** Sets what becomes of mail that the mail scanner calls spam or a virus: `tag` delivers it, `hold` holds it. */
+    setSpam: (domainId: string, spam: Domain["spam"], options?: CallOptions): Promise<Domain> =>
+      this.#requests.json({ method: "PATCH", path: at(domainId), body: { spam } }, options),
     /** Removes the domain with its messages, events and attempts. */
     remove: (domainId: string, options?: CallOptions): Promise<void> =>
       this.#requests.nothing({ method: "DELETE", path: at(domainId) }, options)

@@ -6,12 +6,10 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
 import { type Lease, pull, SealedDelivery, SealedPull } from "./Lease.ts"
+import * as SeenDeliveries from "./SeenDeliveries.ts"
 
 /** Maximum number of webhooks one query returns. */
 const mostWebhooks = 10_000
-
-/** Deliveries that nobody has leased. */
-const isFree = (sql: SqlClient.SqlClient) => sql`status = 'pending' AND (leased_until IS NULL OR leased_until <= now())`
 
 /** Webhooks that take deliveries. */
 const isPushed = (sql: SqlClient.SqlClient) => sql`webhooks.url IS NOT NULL AND webhooks.paused_at IS NULL`
@@ -43,7 +41,7 @@ const waiting = (sql: SqlClient.SqlClient, served: Statement.Fragment) => sql`
     ) AS webhooks
     CROSS JOIN LATERAL (
       SELECT due_at FROM deliveries
-      WHERE ${DeliveryRows.ofDelivery(sql)} = waiting.webhook_id AND ${isFree(sql)} AND due_at <= now()
+      WHERE ${DeliveryRows.ofDelivery(sql)} = waiting.webhook_id AND ${DeliveryRows.isFree(sql)} AND due_at <= now()
       ORDER BY due_at LIMIT 1
     ) AS oldest
   )
@@ -134,7 +132,7 @@ const due = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
             JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
             CROSS JOIN LATERAL (
               SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
-              WHERE ${DeliveryRows.ofDelivery(sql)} = room.webhook_id AND ${isFree(sql)} AND due_at <= now()
+              WHERE ${DeliveryRows.ofDelivery(sql)} = room.webhook_id AND ${DeliveryRows.isFree(sql)} AND due_at <= now()
               ORDER BY due_at
               LIMIT room.places
               FOR UPDATE SKIP LOCKED
@@ -151,10 +149,11 @@ const pulled = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
       webhooks: Schema.Array(WebhookId),
       most: Schema.Int,
       mostBytes: Schema.Int,
-      bytesAtOnce: Schema.Int
+      bytesAtOnce: Schema.Int,
+      only: Schema.NullOr(Schema.String)
     }),
     Result: SealedPull,
-    execute: ({ bytesAtOnce, most, mostBytes, webhooks }) =>
+    execute: ({ bytesAtOnce, most, mostBytes, only, webhooks }) =>
       lease(
         sql,
         leaseSeconds,
@@ -166,7 +165,8 @@ const pulled = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
             JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
             CROSS JOIN LATERAL (
               SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
-              WHERE ${DeliveryRows.ofDelivery(sql)} = asked.webhook_id AND ${isFree(sql)} AND due_at <= now()
+              WHERE ${DeliveryRows.ofDelivery(sql)} = asked.webhook_id AND ${DeliveryRows.isFree(sql)} AND due_at <= now()
+                ${only === null ? sql`` : sql`AND event_id = ANY(${SeenDeliveries.due(sql, only, most)})`}
               ORDER BY due_at
               LIMIT ${most}
               FOR UPDATE SKIP LOCKED
@@ -200,7 +200,7 @@ const giveBack = (sql: SqlClient.SqlClient) => (leases: ReadonlyArray<Lease>) =>
 }
 
 const hasFree = (sql: SqlClient.SqlClient) =>
-  sql`SELECT true FROM deliveries WHERE ${DeliveryRows.ofDelivery(sql)} = webhooks.id AND ${isFree(sql)} LIMIT 1`
+  sql`SELECT true FROM deliveries WHERE ${DeliveryRows.ofDelivery(sql)} = webhooks.id AND ${DeliveryRows.isFree(sql)} LIMIT 1`
 
 /** The oldest delivery of each webhook. A failed one moves to the end. */
 const probes = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
@@ -219,7 +219,7 @@ const probes = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
             FROM probed AS webhooks
             CROSS JOIN LATERAL (
               SELECT event_id, attempts, leased_until, claimed_at, claimed_url FROM deliveries
-              WHERE ${DeliveryRows.ofDelivery(sql)} = webhooks.id AND ${isFree(sql)}
+              WHERE ${DeliveryRows.ofDelivery(sql)} = webhooks.id AND ${DeliveryRows.isFree(sql)}
               ORDER BY due_at
               LIMIT 1
               FOR UPDATE SKIP LOCKED
@@ -256,7 +256,7 @@ const holdUnserved = (sql: SqlClient.SqlClient) => sql`
   CROSS JOIN LATERAL (
     -- OFFSET keeps the planner from a scan of all pending deliveries.
     SELECT event_id FROM deliveries
-    WHERE ${DeliveryRows.ofDelivery(sql)} = holding.webhook_id AND ${isFree(sql)} OFFSET 0
+    WHERE ${DeliveryRows.ofDelivery(sql)} = holding.webhook_id AND ${DeliveryRows.isFree(sql)} OFFSET 0
   ) AS found
   WHERE deliveries.event_id = found.event_id AND deliveries.status = ${"pending"}
     AND (leased_until IS NULL OR leased_until <= now())

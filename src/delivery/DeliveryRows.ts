@@ -9,11 +9,16 @@ import type { WebhookId } from "../model/Webhook.ts"
 export const ofDelivery = (sql: SqlClient.SqlClient) =>
   sql.literal("coalesce(deliveries.webhook_id, deliveries.domain_id)")
 
+/** Deliveries that nobody has leased. */
+export const isFree = (sql: SqlClient.SqlClient) =>
+  sql`status = 'pending' AND (leased_until IS NULL OR leased_until <= now())`
+
 /** Inserts the deliveries of the CTE `placed`, those with `is_leased` as leased. Part of the statement that writes events. */
 export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
-  INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at, attempts, leased_until, claimed_at)
-  SELECT id, domain_id, nullif(webhook_id, domain_id), position, CASE WHEN action IN ('webhook', 'pull') THEN 'pending' ELSE 'held' END,
-    now(),
+  INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, hold_reason, due_at, attempts, leased_until, claimed_at)
+  SELECT id, domain_id, nullif(webhook_id, domain_id), position,
+    CASE WHEN action IN ('webhook', 'pull') AND hold_reason IS NULL THEN 'pending' ELSE 'held' END,
+    hold_reason, now(),
     is_leased::int,
     CASE WHEN is_leased THEN now() + make_interval(secs => ${leaseSeconds}) END,
     CASE WHEN is_leased THEN now() END
@@ -70,8 +75,8 @@ export const replay = <Row extends object>(
     readonly webhookId: WebhookId | undefined
   }
 ): Statement.Statement<Row> => sql<Row>`
-  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), retry_at = NULL, delivered_at = NULL,
-    webhook_id = nullif(webhooks.id, deliveries.domain_id)
+  UPDATE deliveries SET status = 'pending', hold_reason = NULL, spent = attempts, due_at = now(), retry_at = NULL,
+    delivered_at = NULL, webhook_id = nullif(webhooks.id, deliveries.domain_id)
   FROM domains, webhooks
   WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
     AND domains.id = ${domainId} AND domains.status <> 'disabled'
@@ -82,6 +87,24 @@ export const replay = <Row extends object>(
     AND (deliveries.status <> 'delivered' OR ${force}::boolean)
   RETURNING webhooks.id AS webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
     deliveries.last_error
+`
+
+/**
+ * Ends the hold of a sender rule: the delivery is due at its webhook, or at the catch-all if that is gone. It stays held
+ * where that webhook takes none.
+ */
+export const release = <Row extends object>(
+  sql: SqlClient.SqlClient,
+  { domainId, eventId }: { readonly domainId: DomainId; readonly eventId: EventId }
+): Statement.Statement<Row> => sql<Row>`
+  UPDATE deliveries SET hold_reason = NULL, due_at = now(), webhook_id = nullif(webhooks.id, deliveries.domain_id),
+    status = CASE WHEN webhooks.action IN ('webhook', 'pull') THEN 'pending' ELSE 'held' END
+  FROM webhooks
+  WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
+    AND deliveries.status = 'held' AND deliveries.hold_reason IS NOT NULL AND webhooks.domain_id = ${domainId}
+    AND webhooks.id = coalesce((SELECT id FROM webhooks AS own WHERE own.id = ${ofDelivery(sql)}), ${domainId})
+  RETURNING webhooks.id AS webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at,
+    deliveries.delivered_at, deliveries.last_error
 `
 
 /**
@@ -124,6 +147,8 @@ export const replayMany = (
     due_at = now() + make_interval(secs => (ordinal - ${ids.length}) * 0.000001), retry_at = NULL, delivered_at = NULL
   FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (event_id, ordinal), webhooks
   WHERE deliveries.event_id = wanted.event_id AND deliveries.domain_id = ${domainId} AND deliveries.status = ${status}
+    -- Mail that a sender rule holds is released one by one.
+    AND deliveries.hold_reason IS NULL
     AND webhooks.domain_id = ${domainId} AND webhooks.action IN ('webhook', 'pull')
     AND webhooks.id = coalesce(
       ${webhookId}::uuid, (SELECT id FROM webhooks AS own WHERE own.id = ${ofDelivery(sql)}), ${domainId}

@@ -17,6 +17,7 @@ import * as Lease from "./Lease.ts"
 import * as LostWorkers from "./LostWorkers.ts"
 import * as NextAttempt from "./NextAttempt.ts"
 import { OpenedSecrets } from "./OpenedSecrets.ts"
+import * as SeenDeliveries from "./SeenDeliveries.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
@@ -57,6 +58,13 @@ export interface Standing {
   readonly lastError: string | null
 }
 
+interface Wanted {
+  readonly most: number
+  readonly webhookId: WebhookId | undefined
+  /** Only deliveries to local parts that this pattern takes, for a key with a limit. */
+  readonly only: string | undefined
+}
+
 /** Maximum bytes of payloads that a claim loads. Larger ones are loaded while the answer is written. */
 const bytesAtOnce = 256 * 1024
 
@@ -69,14 +77,18 @@ export class PullDeliveries extends Context.Service<
   {
     /**
      * Leases due deliveries or waits for some: up to a number, and up to a page of payloads plus one. Of all webhooks
-     * of the domain with the action `pull`, or of one.
+     * of the domain with the action `pull`, or of one. With `only`, deliveries to local parts that this pattern takes.
      */
     take(
       domainId: DomainId,
-      options: { readonly most: number; readonly time: Duration.Duration; readonly webhookId: WebhookId | undefined }
+      options: Wanted & { readonly time: Duration.Duration }
     ): Effect.Effect<Taken, NotFound | Conflict | SqlError, Scope.Scope>
     /** Stores the outcomes of leased deliveries. Ignores those with an expired or foreign lease. */
-    settle(domainId: DomainId, reports: ReadonlyArray<Report>): Effect.Effect<ReadonlyArray<Standing>, SqlError>
+    settle(
+      domainId: DomainId,
+      reports: ReadonlyArray<Report>,
+      only: string | undefined
+    ): Effect.Effect<ReadonlyArray<Standing>, SqlError>
   }
 >()("inlet/delivery/PullDeliveries") {
   static readonly layer = Layer.effect(
@@ -96,8 +108,11 @@ const makeTake = Effect.gen(function* () {
   const claims = Claims.make(sql, Lease.seconds(timeout))
   const withoutLost = yield* LostWorkers.make
 
-  const claim = Effect.fnUntraced(function* (webhooks: ReadonlyArray<WebhookId>, most: number) {
-    const rows = yield* claims.pulled({ webhooks, most, mostBytes: pageBytes, bytesAtOnce })
+  const claim = Effect.fnUntraced(function* (
+    webhooks: ReadonlyArray<WebhookId>,
+    { most, only }: Omit<Wanted, "webhookId">
+  ) {
+    const rows = yield* claims.pulled({ webhooks, most, mostBytes: pageBytes, bytesAtOnce, only: only ?? null })
     return yield* Effect.forEach(
       (yield* withoutLost(rows)).toSorted((one, other) => one.bytesBefore - other.bytesBefore),
       Effect.fnUntraced(function* (row) {
@@ -108,11 +123,11 @@ const makeTake = Effect.gen(function* () {
   })
 
   /** Uninterruptible between the claim and its finalizer. */
-  const look = Effect.fnUntraced(function* (domainId: DomainId, webhookId: WebhookId | undefined, most: number) {
+  const look = Effect.fnUntraced(function* (domainId: DomainId, { webhookId, ...wanted }: Wanted) {
     const due = yield* dueWebhooks(sql, domainId, webhookId)
     if (due.length === 0) return { deliveries: [], told: Effect.void }
     let isTold = false
-    const deliveries = yield* Effect.acquireRelease(claim(due, most), (leased) =>
+    const deliveries = yield* Effect.acquireRelease(claim(due, wanted), (leased) =>
       isTold ? Effect.void : Effect.ignore(claims.giveBack(leased))
     )
     const told = Effect.sync(() => {
@@ -123,14 +138,14 @@ const makeTake = Effect.gen(function* () {
 
   const take: PullDeliveries["Service"]["take"] = Effect.fn("PullDeliveries.take")(function* (
     domainId,
-    { most, time, webhookId }
+    { time, ...wanted }
   ) {
-    const first = yield* look(domainId, webhookId, most)
+    const first = yield* look(domainId, wanted)
     if (first.deliveries.length > 0 || Duration.isZero(time)) return first
     const found = yield* feed.occasions(domainId).pipe(
       // The timeout ends the wait, not a claim.
       Stream.interruptWhen(Effect.sleep(time)),
-      Stream.mapEffect(() => look(domainId, webhookId, most)),
+      Stream.mapEffect(() => look(domainId, wanted)),
       Stream.filter(({ deliveries }) => deliveries.length > 0),
       Stream.runHead
     )
@@ -145,49 +160,52 @@ const makeSettle = Effect.gen(function* () {
   const next = yield* NextAttempt.make
   const write = yield* Settlements.statement
 
-  const settle: PullDeliveries["Service"]["settle"] = Effect.fn("PullDeliveries.settle")(function* (domainId, reports) {
-    const now = yield* Clock.currentTimeMillis
-    const settlementOf = Effect.fnUntraced(function* (
-      { claimedAt, eventId, spent, webhookId }: LeasedRow,
-      report: Report
-    ) {
-      const { attempt } = report
-      const attemptOfBudget = Math.max(attempt - spent, 1)
-      const { asked, status, wait } =
-        report.error === null
-          ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
-          : yield* next(attemptOfBudget, report)
-      return {
-        lease: {
-          eventId,
-          domainId,
-          webhookId,
-          attempt,
-          attemptOfBudget,
-          url: Lease.pull,
-          format: plainFormat,
-          credentials: null
-        },
-        requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
-        outcome: report,
-        askedSeconds: Duration.toSeconds(asked),
-        status,
-        waitSeconds: Duration.toSeconds(wait)
-      }
-    })
-    const byId = new Map(reports.map((report) => [report.eventId, report]))
-    return yield* sql.withTransaction(
-      Effect.gen(function* () {
-        const settlements = (yield* leased(sql, domainId, reports, Lease.seconds(timeout))).flatMap((row) => {
-          const report = byId.get(row.eventId)
-          return report === undefined ? [] : [settlementOf(row, report)]
-        })
-        const stored = yield* Effect.all(settlements)
-        if (stored.length > 0) yield* write(stored)
-        return yield* standings(sql, domainId, reports)
+  const settle: PullDeliveries["Service"]["settle"] = Effect.fn("PullDeliveries.settle")(
+    function* (domainId, given, only) {
+      const reports = only === undefined ? given : yield* SeenDeliveries.among(sql, domainId, given, only)
+      const now = yield* Clock.currentTimeMillis
+      const settlementOf = Effect.fnUntraced(function* (
+        { claimedAt, eventId, spent, webhookId }: LeasedRow,
+        report: Report
+      ) {
+        const { attempt } = report
+        const attemptOfBudget = Math.max(attempt - spent, 1)
+        const { asked, status, wait } =
+          report.error === null
+            ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
+            : yield* next(attemptOfBudget, report)
+        return {
+          lease: {
+            eventId,
+            domainId,
+            webhookId,
+            attempt,
+            attemptOfBudget,
+            url: Lease.pull,
+            format: plainFormat,
+            credentials: null
+          },
+          requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
+          outcome: report,
+          askedSeconds: Duration.toSeconds(asked),
+          status,
+          waitSeconds: Duration.toSeconds(wait)
+        }
       })
-    )
-  })
+      const byId = new Map(reports.map((report) => [report.eventId, report]))
+      return yield* sql.withTransaction(
+        Effect.gen(function* () {
+          const settlements = (yield* leased(sql, domainId, reports, Lease.seconds(timeout))).flatMap((row) => {
+            const report = byId.get(row.eventId)
+            return report === undefined ? [] : [settlementOf(row, report)]
+          })
+          const stored = yield* Effect.all(settlements)
+          if (stored.length > 0) yield* write(stored)
+          return yield* standings(sql, domainId, reports)
+        })
+      )
+    }
+  )
   return settle
 })
 

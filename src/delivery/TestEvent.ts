@@ -51,6 +51,7 @@ export const payload = (options: {
     fromName: from.name,
     reply: null,
     sender: "auto",
+    kind: { type: "bulk" },
     tag: null,
     threadId: id,
     hiddenText: false,
@@ -58,6 +59,9 @@ export const payload = (options: {
       code: { value: "482913", shown: "482913", source: "subject", confidence: "high" },
       links: [],
       unsubscribe: null
-    }
+    },
+    hiddenTextVerdict: "none",
+    textMatchesHtml: null,
+    invisibleCharacters: 0
   })
 }

@@ -3,6 +3,7 @@ import { type SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { DomainId, DomainName, DomainStatus, Origin } from "../model/Domain.ts"
+import { SpamAction } from "../model/Spam.ts"
 import { WebhookAction } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
@@ -19,6 +20,7 @@ export const DomainRow = Schema.Struct({
   webhookBasicAuth: Schema.Boolean,
   webhookPausedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
   catchAll: WebhookAction,
+  spamAction: SpamAction,
   createdAt: Schema.DateTimeUtcFromDate,
   verifiedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
   liveAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
@@ -105,6 +107,16 @@ export const make = (sql: SqlClient.SqlClient) => ({
         UPDATE domains SET status = 'mx_pending', verified_at = now()
         WHERE id = ${id} AND workspace_id = ${workspaceId} AND status = 'pending_verification'
         RETURNING *
+      )
+      ${withCatchAll(sql, "changed")}
+    `
+  }),
+
+  updateSpamAction: statement({
+    Request: Schema.Struct({ ...Owned.fields, spamAction: SpamAction }),
+    execute: ({ id, spamAction, workspaceId }) => sql`
+      WITH changed AS (
+        UPDATE domains SET spam_action = ${spamAction} WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING *
       )
       ${withCatchAll(sql, "changed")}
     `

@@ -6,6 +6,7 @@ import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { Domain, DomainId, type DomainName, type DomainStatus } from "../model/Domain.ts"
+import type { SpamAction } from "../model/Spam.ts"
 import { catchAllOf } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
@@ -53,6 +54,8 @@ export class Domains extends Context.Service<
     ): Effect.Effect<WithKey, NotFound | Conflict | Invalid | SqlError>
     /** Turns pull delivery on or off. Off holds undelivered mail. Requires a domain without a webhook. */
     setPull(owned: Owned, pull: boolean): Effect.Effect<Domain, NotFound | Conflict | SqlError>
+    /** Sets what becomes of spam and viruses. Counts for mail that comes from now on, at a busy domain within a second. */
+    setSpam(owned: Owned, action: SpamAction): Effect.Effect<Domain, NotFound | SqlError>
     /** Removes the domain. Its mail and events are removed in the background. */
     remove(owned: Owned): Effect.Effect<void, NotFound | SqlError>
     /** For operators: every domain, newest first. */
@@ -92,6 +95,7 @@ export class Domains extends Context.Service<
           webhook_paused_at: row.webhookPausedAt,
           pull: row.catchAll === "pull",
           catch_all: row.catchAll,
+          spam: row.spamAction,
           created_at: row.createdAt,
           verified_at: row.verifiedAt,
           live_at: row.liveAt
@@ -188,6 +192,11 @@ export class Domains extends Context.Service<
         return yield* get(owned)
       })
 
+      const setSpam = Effect.fn("Domains.setSpam")(function* (owned: Owned, spamAction: SpamAction) {
+        const [row] = yield* rows.updateSpamAction({ ...owned, spamAction })
+        return row === undefined ? yield* notFound : toDomain(row)
+      })
+
       // Leftover bytes have no row, so the sweeper removes them.
       const removeRaw = (id: DomainId) =>
         raw
@@ -241,6 +250,7 @@ export class Domains extends Context.Service<
         markVerified,
         setWebhook,
         setPull,
+        setSpam,
         remove,
         listAll: Effect.suspend(() => rows.selectEvery()).pipe(
           Effect.map((found) => found.map(toDomain)),

@@ -2,9 +2,14 @@ import { DateTime, Effect, Stream } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { HeavyReads } from "../database/HeavyReads.ts"
+import * as RecipientPattern from "../database/RecipientPattern.ts"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import type { Delivery, DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { HoldReason } from "../model/Trust.ts"
+import type { WebhookId } from "../model/Webhook.ts"
+import * as GivenCodes from "../workspaces/GivenCodes.ts"
 import type * as Mark from "./Mark.ts"
 import * as SearchFilters from "./SearchFilters.ts"
 
@@ -41,25 +46,15 @@ export interface Filter extends SearchFilters.Filter {
   readonly since?: DateTime.Utc | undefined
   readonly until?: DateTime.Utc | undefined
   readonly delivery?: DeliveryStatus | undefined
+  /** Mail that passed the sender rules or was released, or mail that they hold. */
+  readonly trust?: "passed" | "held" | undefined
+  /** The webhook that has the delivery. */
+  readonly webhook?: WebhookId | undefined
+  /** Only mail whose local part this pattern takes, for a key with a limit. */
+  readonly only?: string | undefined
+  /** Only codes that are new to this session. */
+  readonly newTo?: GivenCodes.Session | undefined
 }
-
-/**
- * Whether an index has the filter. Other filters examine a limited number of events. So does a code combined with a
- * delivery state, because either index alone may lead through very many events.
- */
-export const isIndexed = ({
-  delivery,
-  fromDomain,
-  fromPart,
-  has,
-  recipientPart,
-  sender,
-  subject,
-  tag,
-  thread
-}: Filter) =>
-  [fromDomain, fromPart, recipientPart, sender, subject, tag, thread].every((filter) => filter === undefined) &&
-  (has === undefined || (has === "code" && delivery === undefined))
 
 /** An exclusive position. */
 export type Bound = { readonly above: bigint } | { readonly below: bigint }
@@ -71,6 +66,7 @@ export interface DeliveryRow {
   readonly dueAt: Date
   readonly deliveredAt: Date | null
   readonly lastError: string | null
+  readonly holdReason?: HoldReason | null
 }
 
 interface Row extends DeliveryRow {
@@ -117,13 +113,13 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
     return Effect.map(
       sql<Row>`
         SELECT id, position, bytes, CASE WHEN bytes_so_far <= ${bytesAtOnce} THEN payload END AS payload, matching,
-          status, attempts, due_at, delivered_at, last_error
+          status, attempts, due_at, delivered_at, last_error, hold_reason
         FROM (
           SELECT *, octet_length(payload) AS bytes, sum(octet_length(payload)) OVER in_order AS bytes_so_far,
             row_number() OVER in_order AS number, (count(*) OVER ())::integer AS matching
           FROM (
             SELECT events.id, ${sql(table)}.position, events.payload, deliveries.status, deliveries.attempts,
-              deliveries.due_at, deliveries.delivered_at, deliveries.last_error
+              deliveries.due_at, deliveries.delivered_at, deliveries.last_error, deliveries.hold_reason
             FROM ${joined[table]}
             WHERE ${sql.and(where)}
             ORDER BY ${sql(table)}.position ${direction}
@@ -169,9 +165,10 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
   })
 
   const searched = SearchFilters.make(sql)
+  const given = GivenCodes.make(sql)
 
   const conditions = (filter: Filter) => {
-    const { delivery, from, recipient, since, until } = filter
+    const { delivery, from, newTo, only, recipient, since, trust, until, webhook } = filter
     // They contain the addresses, so the query skips other dead letters.
     const isDead = delivery === "dead"
     return [
@@ -184,6 +181,12 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
       ...(since === undefined ? [] : [sql`events.received_at >= ${DateTime.toDateUtc(since)}`]),
       ...(until === undefined ? [] : [sql`events.received_at <= ${DateTime.toDateUtc(until)}`]),
       ...(delivery === undefined ? [] : [isIn(delivery)]),
+      ...(webhook === undefined ? [] : [sql`${DeliveryRows.ofDelivery(sql)} = ${webhook}`]),
+      ...(only === undefined ? [] : [RecipientPattern.takes(sql, only, sql`events.recipient`)]),
+      ...(trust === undefined
+        ? []
+        : [trust === "held" ? sql`deliveries.hold_reason IS NOT NULL` : sql`deliveries.hold_reason IS NULL`]),
+      ...(newTo === undefined ? [] : [given.isNew(newTo)]),
       ...searched(filter)
     ]
   }
@@ -266,5 +269,6 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
   attempts: row.attempts,
   nextAttemptAt: row.status === "pending" ? DateTime.fromDateUnsafe(row.dueAt) : null,
   deliveredAt: row.deliveredAt === null ? null : DateTime.fromDateUnsafe(row.deliveredAt),
-  lastError: row.lastError
+  lastError: row.lastError,
+  ...(row.status === "held" && row.holdReason ? { reason: row.holdReason } : {})
 })

@@ -84,12 +84,18 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
     })
   })
 
-  return { replay, deliverNow }
+  const release = Effect.fn("Events.release")(function* (domainId: DomainId, eventId: EventId) {
+    const [row] = yield* DeliveryRows.release<DueRow>(sql, { domainId, eventId })
+    if (row?.status === "pending") announce(domainId, { due: row.webhookId })
+    return row === undefined ? (yield* get(domainId, eventId)).delivery : EventQuery.toDelivery(row)
+  })
+
+  return { replay, deliverNow, release }
 }
 
 /** Why a delivery has no attempt to make now. */
 const notPending = {
   delivered: "This event is already delivered. POST …/replay?force=true sends it again",
   dead: "This delivery is dead, because its last retry failed. POST …/replay queues it again",
-  held: "This delivery is held, because its webhook took none. Set a URL, and POST …/replay"
+  held: "This delivery is held, because its webhook took none, or a sender rule holds it. Set a URL, and POST …/replay, or POST …/release"
 }

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { HeavyReads } from "../database/HeavyReads.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
-import { type Conflict, Invalid, NotFound } from "../model/ApiError.ts"
+import { type Conflict, type Invalid, NotFound } from "../model/ApiError.ts"
 import type { Delivery } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
@@ -12,7 +12,9 @@ import type { WebhookId } from "../model/Webhook.ts"
 import * as Settings from "../Settings.ts"
 import * as EventQuery from "./EventQuery.ts"
 import * as EventReplays from "./EventReplays.ts"
+import * as IndexedFilter from "./IndexedFilter.ts"
 import * as Mark from "./Mark.ts"
+import * as Positions from "./Positions.ts"
 import * as SearchWindow from "./SearchWindow.ts"
 import * as TimeRange from "./TimeRange.ts"
 
@@ -30,10 +32,7 @@ export interface EventPage extends Page<EventQuery.ListedEvent> {
 const bytesAhead = 256 * 1024
 
 const nothing: EventQuery.Found = { events: [], hasMore: false }
-const noSuchDomain = new NotFound({ message: "No domain with this id in this workspace. GET /api/domains lists them" })
 const noSuchEvent = new NotFound({ message: "No event with this id at this domain" })
-
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** Reads the events of a domain, in the order of their positions. */
 export class Events extends Context.Service<
@@ -52,6 +51,8 @@ export class Events extends Context.Service<
       options: { readonly limit: number; readonly order: Mark.Order; readonly time: Duration.Duration }
     ): Effect.Effect<EventPage, Invalid | NotFound | SqlError>
     get(domainId: DomainId, eventId: EventId): Effect.Effect<EventQuery.ListedEvent, NotFound | SqlError>
+    /** Fails unless the event exists and the pattern takes its recipient. Without a pattern it makes no query. */
+    demand(domainId: DomainId, eventId: EventId, only: string | undefined): Effect.Effect<void, NotFound | SqlError>
     /** One listed event with its payload. */
     payload(
       domainId: DomainId,
@@ -79,6 +80,8 @@ export class Events extends Context.Service<
     ): Effect.Effect<Delivery, NotFound | Conflict | SqlError>
     /** Makes the next attempt of a pending delivery at once. A failure leaves its schedule as it was. */
     deliverNow(domainId: DomainId, eventId: EventId): Effect.Effect<Delivery, NotFound | Conflict | SqlError>
+    /** Delivers mail that a sender rule holds as if it had passed. Its webhook may still hold it. */
+    release(domainId: DomainId, eventId: EventId): Effect.Effect<Delivery, NotFound | SqlError>
   }
 >()("inlet/events/Events") {
   static readonly layer = Layer.effect(
@@ -90,59 +93,7 @@ export class Events extends Context.Service<
       const { pageBytes } = yield* Settings.answers
       const positionsOf = TimeRange.make(sql)
 
-      /** The last assigned position. Its reader sees every event up to it. */
-      const lastPosition = Effect.fnUntraced(function* (domainId: DomainId) {
-        const rows = yield* sql<{ readonly position: bigint | null }>`
-          SELECT event_positions.position
-          FROM domains LEFT JOIN event_positions ON event_positions.domain_id = domains.id
-          WHERE domains.id = ${domainId}
-        `
-        if (rows[0] === undefined) return yield* noSuchDomain
-        return rows[0].position ?? 0n
-      })
-
-      const positionOf = Effect.fnUntraced(function* (domainId: DomainId, eventId: string) {
-        if (!uuid.test(eventId)) return undefined
-        const rows = yield* sql<{ readonly position: bigint }>`
-          SELECT position FROM events WHERE domain_id = ${domainId} AND id = ${eventId}
-        `
-        return rows[0]?.position
-      })
-
-      /** Parses the position in `after` or `Last-Event-ID`. Marks beyond the last event are of another database. */
-      const startOf = Effect.fnUntraced(function* (domainId: DomainId, after: string, name: string, last: bigint) {
-        if (after === "latest") return last
-        if (after === "start") return 0n
-        const mark = Mark.decode(domainId, after)
-        const position =
-          mark === undefined
-            ? yield* positionOf(domainId, after)
-            : mark.kind !== "desc" && mark.position <= last
-              ? mark.position
-              : undefined
-        return (
-          position ??
-          (yield* new Invalid({
-            message: `${name}: Expected a cursor_now of this domain, the id of one of its stored events, start or latest`
-          }))
-        )
-      })
-
-      /** The start of a page. Also accepts an event id, the cursor of earlier versions, as one of newest first. */
-      const boundOf = Effect.fnUntraced(function* (domainId: DomainId, cursor: string, order: Mark.Order) {
-        const mark = Mark.decode(domainId, cursor)
-        const position = mark === undefined ? yield* positionOf(domainId, cursor) : mark.position
-        const kind = mark?.kind ?? "desc"
-        if (position === undefined || kind === "now") {
-          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page of this list" })
-        }
-        if (kind !== order) {
-          return yield* new Invalid({
-            message: `cursor: Expected a cursor of order=${order}. This one is of order=${kind}`
-          })
-        }
-        return order === "asc" ? { above: position } : { below: position }
-      })
+      const { boundOf, lastPosition, positionOf, startOf } = Positions.make(sql)
 
       const pageOf = (
         domainId: DomainId,
@@ -172,6 +123,13 @@ export class Events extends Context.Service<
         return SearchWindow.of(bounds, { first: oldest?.position ?? last + 1n, last, order })
       })
 
+      /** Otherwise leaving out what sender rules hold costs nothing. */
+      const hasHeld = (domainId: DomainId) =>
+        Effect.map(
+          sql`SELECT 1 FROM deliveries WHERE domain_id = ${domainId} AND hold_reason IS NOT NULL LIMIT 1`,
+          (rows) => rows.length > 0
+        )
+
       const page = Effect.fnUntraced(function* (
         domainId: DomainId,
         { after, ...filter }: Filter,
@@ -180,14 +138,15 @@ export class Events extends Context.Service<
       ) {
         const { last, limit, order } = options
         const bounds: Array<EventQuery.Bound> = []
-        const { since, until } = filter
+        const { only, since, until } = filter
         if (since !== undefined || until !== undefined) {
           const { above, below } = yield* positionsOf(domainId, { since, until })
           bounds.push({ above }, { below })
         }
-        if (after !== undefined) bounds.push({ above: yield* startOf(domainId, after, "after", last) })
-        if (cursor !== undefined) bounds.push(yield* boundOf(domainId, cursor, order))
-        const window = EventQuery.isIndexed(filter) ? undefined : yield* windowOf(domainId, bounds, { last, order })
+        if (after !== undefined) bounds.push({ above: yield* startOf(domainId, after, { name: "after", last, only }) })
+        if (cursor !== undefined) bounds.push(yield* boundOf(domainId, cursor, { order, only }))
+        const isIndexed = IndexedFilter.isIndexed(filter) && !(filter.trust === "passed" && (yield* hasHeld(domainId)))
+        const window = isIndexed ? undefined : yield* windowOf(domainId, bounds, { last, order })
         if (window !== undefined) bounds.push(window.bound)
         const found = yield* query.find(domainId, filter, bounds, { limit, bytes: pageBytes, order })
         const told = pageOf(domainId, found, { last, order })
@@ -238,6 +197,10 @@ export class Events extends Context.Service<
         return event ?? (yield* noSuchEvent)
       })
 
+      const demand: Events["Service"]["demand"] = Effect.fn("Events.demand")(function* (domainId, eventId, only) {
+        if (only !== undefined && (yield* positionOf(domainId, eventId, only)) === undefined) return yield* noSuchEvent
+      })
+
       const payloads: Events["Service"]["payloads"] = (id, listed) => query.payloads([id], listed)
 
       const payload: Events["Service"]["payload"] = Effect.fn("Events.payload")(function* (domainId, event) {
@@ -247,7 +210,10 @@ export class Events extends Context.Service<
 
       const follow: Events["Service"]["follow"] = Effect.fn("Events.follow")(function* (domainId, after, filter = {}) {
         const now = yield* lastPosition(domainId)
-        let seen = after === undefined ? now : yield* startOf(domainId, after, "Last-Event-ID", now)
+        let seen =
+          after === undefined
+            ? now
+            : yield* startOf(domainId, after, { name: "Last-Event-ID", last: now, only: filter.only })
         const look = Effect.gen(function* () {
           const last = yield* lastPosition(domainId)
           const upTo = last - seen > 100n ? seen + 100n : last
@@ -274,9 +240,9 @@ export class Events extends Context.Service<
         )
       })
 
-      const { deliverNow, replay } = EventReplays.make(sql, { announce: feed.announce, get })
+      const { deliverNow, release, replay } = EventReplays.make(sql, { announce: feed.announce, get })
 
-      return Events.of({ list, wait, get, payload, payloads, follow, replay, deliverNow })
+      return Events.of({ list, wait, get, demand, payload, payloads, follow, replay, deliverNow, release })
     })
   ).pipe(Layer.provide(HeavyReads.layer))
 }

@@ -55,7 +55,7 @@ export const read = (
   const conditions = status === "dead" ? isIn : [...isTo, ...isIn]
   const found = sql`
     SELECT event_id, position FROM deliveries
-    WHERE domain_id = ${domainId} AND status = '${sql.literal(status)}' ${isDeadTo} AND ${range}
+    WHERE domain_id = ${domainId} AND status = '${sql.literal(status)}' AND hold_reason IS NULL ${isDeadTo} AND ${range}
   `
   if (conditions.length === 0) return sql`SELECT event_id, position, true AS is_wanted FROM (${found}) AS found`
   return sql`

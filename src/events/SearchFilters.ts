@@ -1,4 +1,6 @@
 import type { SqlClient } from "effect/sql"
+import type { KindName } from "../model/MailKind.ts"
+import type { SpamVerdict } from "../model/Spam.ts"
 import * as Traits from "../model/Traits.ts"
 
 export interface Filter {
@@ -12,17 +14,25 @@ export interface Filter {
   readonly fromPart?: string | undefined
   readonly tag?: string | undefined
   readonly thread?: string | undefined
+  readonly kind?: KindName | undefined
+  readonly spam?: SpamVerdict | undefined
   readonly sender?: Parameters<typeof Traits.ofSender>[0] | undefined
 }
 
 /** The conditions of filters that examine events one by one, beside the code, which has an index. */
 export const make = (sql: SqlClient.SqlClient) => {
-  const searched = ({ fromDomain, fromPart, has, recipientPart, sender, subject, tag, thread }: Filter) => [
+  const searched = ({ fromDomain, fromPart, has, kind, recipientPart, sender, spam, subject, tag, thread }: Filter) => [
     // A literal, because PostgreSQL can choose a partial index only for a known bit.
     ...(has === undefined ? [] : [hasBit(Traits.bits[has])]),
     ...(sender === undefined
       ? []
       : [sql`events.traits & ${sql.literal(`${Traits.senderBits}`)} = ${Traits.ofSender(sender)}::int`]),
+    ...(kind === undefined
+      ? []
+      : [sql`events.traits & ${sql.literal(`${Traits.kindBits}`)} = ${Traits.ofKind(kind)}::int`]),
+    ...(spam === undefined
+      ? []
+      : [sql`events.traits & ${sql.literal(`${Traits.verdictBits}`)} = ${Traits.ofVerdict(spam)}::int`]),
     ...(fromDomain === undefined
       ? []
       : [

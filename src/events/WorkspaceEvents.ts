@@ -10,6 +10,7 @@ import type { Page } from "../model/Page.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 import * as EventQuery from "./EventQuery.ts"
+import * as IndexedFilter from "./IndexedFilter.ts"
 import * as TimeRange from "./TimeRange.ts"
 import * as WorkspaceMark from "./WorkspaceMark.ts"
 
@@ -60,7 +61,12 @@ export class WorkspaceEvents extends Context.Service<
     list(
       workspaceId: WorkspaceId,
       filter: EventQuery.Filter,
-      page: { readonly limit: number; readonly cursor?: string | undefined }
+      page: {
+        readonly limit: number
+        readonly cursor?: string | undefined
+        /** Only this one of the domains. */
+        readonly domainId?: DomainId | undefined
+      }
     ): Effect.Effect<Page<WorkspaceEvent>, Invalid | SqlError>
     /** Listed events with their payloads. Large ones are loaded on demand. */
     payloads(events: ReadonlyArray<WorkspaceEvent>): Stream.Stream<EventQuery.Loaded<WorkspaceEvent>, SqlError>
@@ -112,14 +118,18 @@ export class WorkspaceEvents extends Context.Service<
       const own = (
         workspaceId: WorkspaceId,
         { since, until }: EventQuery.Filter,
-        mark: WorkspaceMark.WorkspaceMark | undefined
+        {
+          domainId,
+          mark
+        }: { readonly mark: WorkspaceMark.WorkspaceMark | undefined; readonly domainId: DomainId | undefined }
       ) => {
         const times = timesOf(sql`domains.id`, { since, until })
         const below = mark === undefined ? times.below : sql`least(${beginOf(mark)}, ${times.below})`
         return sql`
           own AS MATERIALIZED (
             SELECT domains.id, ${times.above} AS above, ${below} AS below
-            FROM domains WHERE workspace_id = ${workspaceId}
+            FROM domains
+            WHERE workspace_id = ${workspaceId} ${domainId === undefined ? sql`` : sql`AND domains.id = ${domainId}`}
           )
         `
       }
@@ -196,13 +206,14 @@ export class WorkspaceEvents extends Context.Service<
       const read = (places: ReadonlyArray<Place>) => sql<Row>`
         SELECT id, domain_id, domain, position, ordinal, bytes,
           CASE WHEN bytes_so_far <= ${EventQuery.bytesAtOnce} THEN payload END AS payload,
-          status, attempts, due_at, delivered_at, last_error
+          status, attempts, due_at, delivered_at, last_error, hold_reason
         FROM (
           SELECT events.id, events.domain_id, domains.name AS domain, events.position, wanted.ordinal, events.payload,
             octet_length(events.payload) AS bytes,
             sum(octet_length(events.payload)) OVER (ORDER BY wanted.ordinal) AS bytes_so_far,
             row_number() OVER (ORDER BY wanted.ordinal) AS number,
-            deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at, deliveries.last_error
+            deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at, deliveries.last_error,
+            deliveries.hold_reason
           FROM unnest(${places.map(({ eventId }) => eventId)}::uuid[]) WITH ORDINALITY AS wanted (id, ordinal)
           JOIN events ON events.id = wanted.id
           JOIN domains ON domains.id = events.domain_id
@@ -215,17 +226,17 @@ export class WorkspaceEvents extends Context.Service<
       const list: WorkspaceEvents["Service"]["list"] = Effect.fn("WorkspaceEvents.list")(function* (
         workspaceId,
         filter,
-        { cursor, limit }
+        { cursor, domainId, limit }
       ) {
         const mark = cursor === undefined ? undefined : WorkspaceMark.decode(workspaceId, cursor)
         if (cursor !== undefined && mark === undefined) {
           return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page of this list" })
         }
-        const ranges = own(workspaceId, filter, mark)
+        const ranges = own(workspaceId, filter, { mark, domainId })
         const [counted] = yield* sql<{ readonly domains: number }>`
           SELECT count(*)::int AS domains FROM domains WHERE workspace_id = ${workspaceId}
         `
-        const domains = counted?.domains ?? 0
+        const domains = domainId === undefined ? (counted?.domains ?? 0) : 1
         const most = Math.max(fewestOfDomain, Math.floor(mostExamined / Math.max(1, domains)))
         const search: Effect.Effect<Examined, SqlError> = isIndexed(filter)
           ? byIndex(ranges, filter, limit + 1)
@@ -254,7 +265,8 @@ export class WorkspaceEvents extends Context.Service<
 
 /** Other filters could lead through very many events of an index. */
 const isIndexed = (filter: EventQuery.Filter) =>
-  EventQuery.isIndexed(filter) &&
+  IndexedFilter.isIndexed(filter) &&
+  filter.trust === undefined &&
   filter.delivery !== "delivered" &&
   (filter.delivery === undefined ||
     filter.delivery === "dead" ||

@@ -14,7 +14,7 @@ import { Webhooks } from "../webhooks/Webhooks.ts"
 import * as DeliveryChecks from "./DeliveryChecks.ts"
 import * as DnsChecks from "./DnsChecks.ts"
 import { DnsLook } from "./DnsLook.ts"
-import { type DomainHealth, summary, worst } from "./HealthCheck.ts"
+import { type DomainHealth, type HealthCheck, summary, worst } from "./HealthCheck.ts"
 import * as MailChecks from "./MailChecks.ts"
 import { MailHost } from "./MailHost.ts"
 import * as MailHostChecks from "./MailHostChecks.ts"
@@ -25,10 +25,16 @@ const Last = Schema.Struct({
   statusCode: Schema.NullOr(Schema.Int)
 })
 
+/** Checks of mail to every address, which a key with a limit does not see. */
+const aboutAllMail: ReadonlySet<HealthCheck["check"]> = new Set(["webhook", "quota", "last_mail", "refusals"])
+
 /** Checks everything that mail of a domain needs, from its DNS records to its webhook. */
 export class DomainHealths extends Context.Service<
   DomainHealths,
-  { of(workspaceId: WorkspaceId, domain: Domain): Effect.Effect<DomainHealth, SqlError> }
+  {
+    /** `isLimited` leaves out the checks that look at mail to all addresses. */
+    of(workspaceId: WorkspaceId, domain: Domain, isLimited: boolean): Effect.Effect<DomainHealth, SqlError>
+  }
 >()("inlet/health/DomainHealths") {
   static readonly layer = Layer.effect(
     DomainHealths,
@@ -59,7 +65,11 @@ export class DomainHealths extends Context.Service<
         `
       })
 
-      const of = Effect.fn("DomainHealths.of")(function* (workspaceId: WorkspaceId, domain: Domain) {
+      const of = Effect.fn("DomainHealths.of")(function* (
+        workspaceId: WorkspaceId,
+        domain: Domain,
+        isLimited: boolean
+      ) {
         const { id } = domain
         const outside = Effect.all([mailHost.look, dns.at(domain.domain, domain.txt_name)], { concurrency: 2 })
         const stored = Effect.all([
@@ -75,7 +85,7 @@ export class DomainHealths extends Context.Service<
         })
         const now = yield* Clock.currentTimeMillis
         const { receivedAt, remoteAddress, statusCode } = newest
-        const checks = [
+        const ofAll = [
           MailChecks.state(domain),
           ...DnsChecks.txt(domain, found),
           ...DnsChecks.mx(domain, found, host),
@@ -89,6 +99,7 @@ export class DomainHealths extends Context.Service<
           ),
           MailChecks.refusals(domain, today?.refused ?? [])
         ]
+        const checks = isLimited ? ofAll.filter(({ check }) => !aboutAllMail.has(check)) : ofAll
         const hosts = DnsChecks.hosts(domain, found)
         return {
           domain: domain.domain,

@@ -82,7 +82,7 @@ export const layer = HttpRouter.middleware(
         const answer = begin(request, ClientAddress.of(request, trustProxy))
 
         const handled =
-          Number(request.headers["content-length"] ?? 0) > largest
+          Number(request.headers["content-length"] ?? 0) > largest && !BodyLimit.isIngest(request.method, path)
             ? Effect.succeed(failure(413, BodyLimit.tooLarge(largest)))
             : counted(
                 answer,

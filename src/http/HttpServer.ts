@@ -22,6 +22,7 @@ import * as DemoHandlers from "./demo/DemoHandlers.ts"
 import * as DomainsHandlers from "./domains/DomainsHandlers.ts"
 import * as Edge from "./Edge.ts"
 import * as EventsHandlers from "./events/EventsHandlers.ts"
+import * as IngestHandlers from "./ingest/IngestHandlers.ts"
 import * as OperationsHandlers from "./operations/OperationsHandlers.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentCallbackHandlers from "./purchase/PaymentCallbackHandlers.ts"
@@ -31,13 +32,16 @@ import { Authorization } from "./requests/Authorization.ts"
 import { DatabaseErrors } from "./requests/DatabaseErrors.ts"
 import { Idempotency } from "./requests/Idempotency.ts"
 import { KnownParameters } from "./requests/KnownParameters.ts"
+import { LimitedCursors } from "./requests/LimitedCursors.ts"
 import { MessageMemory } from "./requests/MessageMemory.ts"
 import { OpenRequests } from "./requests/OpenRequests.ts"
 import { Operator } from "./requests/Operator.ts"
 import { ValidationErrors } from "./requests/ValidationErrors.ts"
 import * as SimulateHandlers from "./simulate/SimulateHandlers.ts"
+import * as ChallengeRoute from "./system/ChallengeRoute.ts"
 import * as SystemHandlers from "./system/SystemHandlers.ts"
 import * as TraceHandlers from "./trace/TraceHandlers.ts"
+import * as SenderRulesHandlers from "./trust/SenderRulesHandlers.ts"
 import * as WebhooksHandlers from "./webhooks/WebhooksHandlers.ts"
 import * as WorkspacesHandlers from "./workspaces/WorkspacesHandlers.ts"
 
@@ -47,9 +51,11 @@ const handlers = Layer.mergeAll(
   EventsHandlers.layer,
   ReplaysHandlers.layer,
   WebhooksHandlers.layer,
+  SenderRulesHandlers.layer,
   TraceHandlers.layer,
   DeliveriesHandlers.layer,
   SimulateHandlers.layer,
+  IngestHandlers.layer,
   PurchaseHandlers.layer,
   PaymentCallbackHandlers.layer,
   DemoHandlers.layer,
@@ -68,6 +74,7 @@ const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
     LlmsText.layer,
     Pages.layer,
     ConsolePage.layer,
+    ChallengeRoute.layer,
     others,
     Edge.layer
   ).pipe(
@@ -85,7 +92,7 @@ const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
     ]),
     Layer.provide(Operator.layer),
     Layer.provide(ConsoleSessions.layer),
-    Layer.provide([OpenRequests.layer, AnswerRoom.layer])
+    Layer.provide([OpenRequests.layer, AnswerRoom.layer, LimitedCursors.layer])
   )
 
 /** Timeouts of a client in milliseconds. Beyond them it gets 408, and Inlet closes the connection. */

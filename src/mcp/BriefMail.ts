@@ -15,22 +15,31 @@ export const shortAddress = (address: string) =>
 export const of = ({
   attachments,
   authentication,
+  delivery,
   event_id,
   extracted,
   from,
   receivedAt,
   recipient,
   sender,
+  spam,
   subject,
-  textBytes
+  textBytes,
+  trust
 }: BriefEvent) => {
-  const [link] = extracted?.links ?? []
+  const link = extracted?.links.find(({ confidence }) => confidence !== "low")
   return {
     event_id,
     received: receivedAt,
     to: shortAddress(recipient),
     from: shortAddress(from),
     dmarc: authentication.dmarc,
+    from_is_confirmed: trust?.aligned,
+    not_let_in:
+      delivery === "held"
+        ? trust?.reasons.find((reason) => reason === "sender_not_allowed" || reason === "sender_blocked")
+        : undefined,
+    spam: spam ?? undefined,
     subject: cut(subject, longestSubject),
     sender: sender ?? undefined,
     code: extracted?.code?.value,

@@ -1,15 +1,16 @@
 import { Effect, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { CurrentWorkspace, serveAsHolder } from "../http/requests/Authorization.ts"
-import type { NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
+import type { Forbidden, NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
+import * as ClientSession from "./ClientSession.ts"
 import * as Sessions from "./Sessions.ts"
 
-const statuses = { Unauthorized: 401, NotFound: 404, TooManyRequests: 429 } as const
+const statuses = { Unauthorized: 401, Forbidden: 403, NotFound: 404, TooManyRequests: 429 } as const
 
 const failure = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ error: message }, { status })
 
 /** A refusal before any MCP message, in the API's form. */
-const refused = (refusal: Unauthorized | NotFound | TooManyRequests) => {
+const refused = (refusal: Unauthorized | Forbidden | NotFound | TooManyRequests) => {
   const response = failure(statuses[refusal._tag], refusal.message)
   return refusal._tag === "TooManyRequests"
     ? HttpServerResponse.setHeader(response, "retry-after", `${refusal.retryAfter}`)
@@ -49,7 +50,9 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
         return Effect.succeed(worded(HttpServerResponse.empty({ status: 403 })))
       }
       return Effect.map(asHolder(served(request), credentialOf(request)), worded).pipe(
-        Effect.catchTag(["Unauthorized", "NotFound", "TooManyRequests"], (refusal) => Effect.succeed(refused(refusal)))
+        Effect.catchTag(["Unauthorized", "Forbidden", "NotFound", "TooManyRequests"], (refusal) =>
+          Effect.succeed(refused(refusal))
+        )
       )
     })
 
@@ -60,7 +63,10 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
         const own = yield* sessions.enter(id, request)
         // Reads the body here, so that a too large one is refused as on every route.
         yield* Effect.orDie(own.text)
-        const response = yield* Effect.provideService(serve, HttpServerRequest.HttpServerRequest, own)
+        const response = yield* serve.pipe(
+          Effect.provideService(HttpServerRequest.HttpServerRequest, own),
+          Effect.provideService(ClientSession.ClientSession, ClientSession.of(id, request))
+        )
         // Runs after the library's own handlers, which name the session.
         yield* HttpEffect.appendPreResponseHandler((_, sent) => sessions.handOut(sent))
         return response

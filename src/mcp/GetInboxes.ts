@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { Domains } from "../domains/Domains.ts"
+import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
 import type { Domain } from "../model/Domain.ts"
+import type { KeyLimit } from "../model/KeyLimit.ts"
 import * as Settings from "../Settings.ts"
 import * as Tool from "./Tool.ts"
 
@@ -21,6 +23,13 @@ const nextStep = ({ disabled_reason, id, mx_target, status, txt_name, txt_value 
   }
 }
 
+/** A local part whose mail the key sees. A name also takes addresses with a tag. */
+const localPartFor = (limit: KeyLimit | null) => {
+  if (limit === null) return "github-signup"
+  const { pattern } = limit
+  return pattern.includes("*") ? pattern.replaceAll("*", pattern === "*" ? "github-signup" : "1") : `${pattern}+github`
+}
+
 /** Domains that accept mail come first. */
 const rank = ({ status }: Domain) =>
   ["live", "verified", "mx_pending", "pending_verification", "disabled"].indexOf(status)
@@ -33,10 +42,12 @@ export const add = Effect.gen(function* () {
     name: "get_inboxes",
     description:
       "Your domains. Every address at them takes mail: make one up for each purpose, nothing has to be created.",
+    filters: true,
     parameters: {},
-    answer: Effect.fnUntraced(function* (_, { id }) {
-      const all = (yield* domains.list(id)).toSorted((one, other) => rank(one) - rank(other))
-      if (all.length === 0) {
+    answer: Effect.fnUntraced(function* (_, workspace) {
+      const { limit } = workspace
+      const all = (yield* LimitedKeys.domainsOf(domains, workspace)).toSorted((one, other) => rank(one) - rank(other))
+      if (all.length === 0 && limit === null) {
         return {
           inboxes: [],
           next: `POST ${publicUrl}/api/instant-inbox with this key gives one; \`inlet inboxes create\` does too`
@@ -46,9 +57,11 @@ export const add = Effect.gen(function* () {
         inboxes: all.slice(0, most).map((domain) => ({
           domain: domain.domain,
           status: domain.status,
-          example: `github-signup@${domain.domain}`,
+          example: `${localPartFor(limit)}@${domain.domain}`,
           next: nextStep(domain)
         })),
+        // A pattern is not from mail, but from the owner of the key.
+        only: limit === null ? undefined : `This key sees only mail to addresses that ${limit.pattern} takes`,
         more: all.length > most ? all.length - most : undefined
       }
     })

@@ -2,9 +2,10 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { canonical } from "../domains/DomainNames.ts"
 import { Domains } from "../domains/Domains.ts"
+import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
+import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
 import { Invalid } from "../model/ApiError.ts"
 import type { Domain } from "../model/Domain.ts"
-import type { WorkspaceId } from "../model/Workspace.ts"
 
 /** The maximum number of names in a message. */
 const mostNamed = 10
@@ -17,15 +18,23 @@ const named = (domains: ReadonlyArray<Domain>) =>
     .map(({ domain }) => domain)
     .join(", ")}${domains.length > mostNamed ? ", … (get_inboxes tells all)" : ""}`
 
-/** Resolves an address to a domain of a workspace. */
+/** Resolves an address to a domain of a workspace that the key may see. */
 export class Inboxes extends Context.Service<
   Inboxes,
   {
     /** The domain of `to` (an address or a domain), else the only one that accepts mail. */
     of(
-      workspaceId: WorkspaceId,
+      workspace: Pick<CurrentWorkspace["Service"], "id" | "limit">,
       to: string | undefined
-    ): Effect.Effect<{ readonly domain: Domain; readonly recipient: string | undefined }, Invalid | SqlError>
+    ): Effect.Effect<
+      {
+        readonly domain: Domain
+        readonly recipient: string | undefined
+        /** The pattern of a key with a limit. */
+        readonly only: string | undefined
+      },
+      Invalid | SqlError
+    >
   }
 >()("inlet/mcp/Inboxes") {
   static readonly layer = Layer.effect(
@@ -33,8 +42,10 @@ export class Inboxes extends Context.Service<
     Effect.gen(function* () {
       const domains = yield* Domains
 
-      const of: Inboxes["Service"]["of"] = Effect.fn("Inboxes.of")(function* (workspaceId, to) {
-        const all = yield* domains.list(workspaceId)
+      const of: Inboxes["Service"]["of"] = Effect.fn("Inboxes.of")(function* (workspace, to) {
+        const { limit } = workspace
+        const only = limit?.pattern
+        const all = yield* LimitedKeys.domainsOf(domains, workspace)
         const ready = all.filter(takesMail)
         if (all.length === 0) {
           return yield* new Invalid({
@@ -42,8 +53,8 @@ export class Inboxes extends Context.Service<
           })
         }
         if (to === undefined) {
-          const [only, ...more] = ready.length === 0 ? all : ready
-          if (only !== undefined && more.length === 0) return { domain: only, recipient: undefined }
+          const [first, ...more] = ready.length === 0 ? all : ready
+          if (first !== undefined && more.length === 0) return { domain: first, recipient: undefined, only }
           return yield* new Invalid({ message: `to: Expected an address or a domain, one of ${named(ready)}` })
         }
         const name = canonical(to.slice(to.lastIndexOf("@") + 1))
@@ -53,7 +64,12 @@ export class Inboxes extends Context.Service<
             message: `to: Expected an address at ${named(ready.length === 0 ? all : ready)}`
           })
         }
-        return { domain, recipient: to.includes("@") ? to : undefined }
+        if (limit !== null && to.includes("@") && !LimitedKeys.sees(limit, to)) {
+          return yield* new Invalid({
+            message: `to: Expected an address that ${limit.pattern} takes, as this key does`
+          })
+        }
+        return { domain, recipient: to.includes("@") ? to : undefined, only }
       })
 
       return Inboxes.of({ of })

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
+import { LimitedCursors } from "../http/requests/LimitedCursors.ts"
 import { Invalid } from "../model/ApiError.ts"
 import { Traces } from "../trace/Traces.ts"
 import { Inboxes } from "./Inboxes.ts"
@@ -16,37 +17,46 @@ export const add = Effect.gen(function* () {
   const inboxes = yield* Inboxes
   const room = yield* AnswerRoom
   const traces = yield* Traces
+  const cursors = yield* LimitedCursors
 
   yield* Tool.add({
     name: "list_mail",
     description:
       "Mail that is there, newest first, in brief. next_cursor goes on, also after an empty page. With trace: what became of each mail, also of refused ones.",
+    filters: true,
     parameters: {
       to: Parameters.to,
       from: Parameters.from,
       subject: Parameters.subject,
       has: Parameters.has,
       trace: Parameters.trace,
+      held: Parameters.held,
       limit: Parameters.limit,
       cursor: Parameters.cursor
     },
-    answer: Effect.fnUntraced(function* ({ cursor, limit = usual, to, trace, ...narrowed }, { id }) {
-      const { domain, recipient } = yield* inboxes.of(id, to)
+    answer: Effect.fnUntraced(function* ({ cursor: given, held, limit = usual, to, trace, ...narrowed }, workspace) {
+      const { domain, only, recipient } = yield* inboxes.of(workspace, to)
+      const cursor = yield* cursors.open(workspace, given)
       if (trace === true) {
         const { from, has, subject } = narrowed
         if (has !== undefined) {
           return yield* new Invalid({ message: "has: Expected no trace beside it. Refused mail was never parsed" })
         }
         const found = yield* traces.search(
-          { workspaceId: id },
+          { workspaceId: workspace.id, limit: workspace.limit },
           { to: to ?? domain.domain, from, subject },
           { limit, cursor }
         )
-        return TracedMails.of(found)
+        return TracedMails.of({ ...found, nextCursor: yield* cursors.seal(workspace, found.nextCursor) })
       }
-      const page = yield* events.list(domain.id, { ...narrowed, recipient }, { limit, order: "desc", cursor })
+      const trust = held === true ? undefined : ("passed" as const)
+      const page = yield* events.list(
+        domain.id,
+        { ...narrowed, recipient, only, trust },
+        { limit, order: "desc", cursor }
+      )
       const { mails, next } = yield* MailList.of({ events, room }, domain.id, page, "desc")
-      return { mails, next_cursor: next }
+      return { mails, next_cursor: yield* cursors.seal(workspace, next) }
     })
   })
 })

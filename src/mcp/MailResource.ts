@@ -18,8 +18,12 @@ export const add = Effect.gen(function* () {
     mimeType: "text/markdown",
     content: Effect.fnUntraced(
       function* (uri, eventId) {
-        const { id } = yield* Tool.workspace
-        const { brief, content } = yield* reading.of(id, eventId, { part: "visible", maxChars: mostChars, offset: 0 })
+        const workspace = yield* Tool.workspace
+        const { brief, content } = yield* reading.of(workspace, eventId, {
+          part: "visible",
+          maxChars: mostChars,
+          offset: 0
+        })
         const text = [
           notice,
           `From: ${brief.from} (dmarc ${brief.authentication.dmarc})`,

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
 import { canonical } from "../domains/DomainNames.ts"
-import { millisOf } from "../http/events/EventFilters.ts"
 
 /** Text of one line, short enough to be a parameter. */
 const text = (most: number, description: string) =>
@@ -35,24 +34,19 @@ export const fromDomain = Schema.optionalKey(
   )
 )
 
-export const newerThan = Schema.optionalKey(
-  text(8, "mail that is no older, as 90s, 5m, 2h; default 5m").check(
-    Schema.makeFilter((age: string) => millisOf(age) !== undefined, {
-      message: "Expected a time such as 90s, 5m, 2h or 7d, at most 14d"
-    })
-  )
-)
-
 /** Below one minute, when many clients time out. */
 export const seconds = Schema.optionalKey(whole(0, 55, "to wait; default 45"))
 export const usualSeconds = 45
 
-/** Codes expire soon, and a mail may arrive before the wait. */
+/** Mail may arrive before the wait. */
 export const usualAge = "5m"
 
 export const after = Schema.optionalKey(text(64, "cursor or event_id"))
 
-export const cursor = Schema.optionalKey(text(64, "of the page before"))
+export const cursor = Schema.optionalKey(text(128, "of the page before"))
+
+/** Mail that a sender rule holds, beside what passed. */
+export const held = Schema.optionalKey(Schema.Boolean.annotate({ description: "also mail of senders not let in" }))
 
 export const trace = Schema.optionalKey(Schema.Boolean)
 

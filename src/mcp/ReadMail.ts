@@ -49,6 +49,7 @@ export const add = Effect.gen(function* () {
     name: "read_mail",
     description:
       "What a mail says. part: reply (default) is what is new in it, visible all that a person sees, links its links.",
+    filters: true,
     parameters: {
       event_id: Parameters.eventId,
       part: Schema.optionalKey(
@@ -59,17 +60,18 @@ export const add = Effect.gen(function* () {
     },
     answer: Effect.fnUntraced(function* (
       { event_id, max_chars: maxChars = usualChars, offset = 0, part = "reply" },
-      { id }
+      workspace
     ) {
       const asked = part === "links" ? whole : { part, maxChars, offset }
-      const { brief, content } = yield* reading.of(id, EventId.make(event_id), asked)
+      const { brief, content } = yield* reading.of(workspace, EventId.make(event_id), asked)
       return {
         notice,
         from: BriefMail.shortAddress(brief.from),
         dmarc: brief.authentication.dmarc,
         subject: fitting(brief.subject, longestSubject),
         ...(part === "links" ? ofLinks(content, offset, maxChars) : ofPiece(content, offset)),
-        hidden_text: content.hidden.words > 0
+        hidden_text: content.hidden.words > 0,
+        uncertain_text: content.uncertain ? true : undefined
       }
     })
   })

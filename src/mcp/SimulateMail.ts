@@ -39,7 +39,7 @@ export const add = Effect.gen(function* () {
     },
     answer: Effect.fnUntraced(function* ({ from, to, ...mail }, workspace) {
       if (workspace.scope === "read") return yield* Authorization.refusal("simulate_mail")
-      const { domain, recipient } = yield* inboxes.of(workspace.id, to)
+      const { domain, recipient } = yield* inboxes.of(workspace, to)
       yield* takesMail(domain)
       const inbox = { domainId: domain.id, domain: domain.domain }
       const share = yield* Effect.acquireRelease(

@@ -4,6 +4,7 @@ import { SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
 import * as Outage from "../database/Outage.ts"
 import { CurrentWorkspace } from "../http/requests/Authorization.ts"
+import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
 import { describe } from "../http/requests/ValidationErrors.ts"
 
 /** The reason for a failed call, with the next step. */
@@ -19,6 +20,8 @@ interface Tool<Fields extends Schema.Struct.Fields> {
   readonly parameters: Fields
   /** True if calls change anything. False by default. */
   readonly changes?: boolean
+  /** True if it shows a key with a limit only its mail. False by default, which refuses such keys. */
+  readonly filters?: boolean
   /** Plain data, sent as JSON. */
   readonly answer: (
     given: Schema.Struct.Type<Fields>,
@@ -60,6 +63,7 @@ export const add = Effect.fnUntraced(function* <const Fields extends Schema.Stru
   answer,
   changes = false,
   description,
+  filters = false,
   name,
   parameters
 }: Tool<Fields>) {
@@ -83,7 +87,11 @@ export const add = Effect.fnUntraced(function* <const Fields extends Schema.Stru
     handle: (given) => {
       const decoded = decode(withoutNulls(given))
       if (Result.isFailure(decoded)) return Effect.succeed(said(describe(decoded.failure.issue), true))
-      return Effect.flatMap(workspace, (caller) => answer(decoded.success, caller)).pipe(
+      return Effect.flatMap(workspace, (caller) =>
+        caller.limit === null || filters
+          ? answer(decoded.success, caller)
+          : Effect.fail(LimitedKeys.refusal(name, caller.limit))
+      ).pipe(
         Effect.scoped,
         Effect.map((data) => said(JSON.stringify(data))),
         Effect.catchCause((cause) => {

@@ -1,10 +1,14 @@
 import { Clock, DateTime, Duration, Effect, Stream } from "effect"
+import { SqlClient } from "effect/sql"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
+import { LimitedCursors } from "../http/requests/LimitedCursors.ts"
 import { Refusals } from "../refusals/Refusals.ts"
+import * as GivenCodes from "../workspaces/GivenCodes.ts"
 import * as BriefMail from "./BriefMail.ts"
+import { ClientSession } from "./ClientSession.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
 import * as Parameters from "./Parameters.ts"
@@ -16,36 +20,54 @@ export const add = Effect.gen(function* () {
   const room = yield* AnswerRoom
   const held = yield* Hold.make
   const refusals = yield* Refusals
+  const cursors = yield* LimitedCursors
+  const given = GivenCodes.make(yield* SqlClient.SqlClient)
 
   yield* Tool.add({
     name: "wait_for_code",
-    description:
-      "Wait for a mail with a one-time code, and get the code alone. Call it after you asked for the code; for a second one set newer_than to 30s.",
+    description: `Wait for a mail with a one-time code, and get the code alone, with its age. Call it after you asked for the code: mail of the last ${GivenCodes.freshSeconds} seconds counts, and no code comes twice. With after, what came later.`,
+    filters: true,
     parameters: {
       to: Parameters.to,
       from_domain: Parameters.fromDomain,
-      newer_than: Parameters.newerThan,
+      after: Parameters.after,
       seconds: Parameters.seconds
     },
     answer: Effect.fnUntraced(function* (
-      { from_domain, newer_than = Parameters.usualAge, seconds = Parameters.usualSeconds, to },
+      { after: mark, from_domain, seconds = Parameters.usualSeconds, to },
       workspace
     ) {
-      const { domain, recipient } = yield* inboxes.of(workspace.id, to)
+      const { domain, only, recipient } = yield* inboxes.of(workspace, to)
+      const after = yield* cursors.open(workspace, mark)
+      const session = yield* ClientSession
       const narrowed = yield* EventFilters.toFilter({
-        newerThan: newer_than,
+        ...(after === undefined ? { newerThan: `${GivenCodes.freshSeconds}s` } : {}),
         ...(from_domain === undefined ? {} : { fromDomain: from_domain })
       })
-      const filter = { ...narrowed, has: "code" as const, recipient }
+      const newTo = after === undefined && session !== null ? session : undefined
+      const filter = { ...narrowed, trust: "passed" as const, has: "code" as const, recipient, only, after, newTo }
       const began = yield* DateTime.now
-      const page = yield* held(
-        workspace,
-        events.wait(domain.id, filter, { limit: 1, order: "desc", time: Duration.seconds(seconds) })
-      )
-      yield* room.reserve(page.items.reduce((sum, { bytes }) => sum + bytes, 0))
-      const found = yield* Stream.runHead(events.payloads(domain.id, page.items))
-      if (found._tag === "None") {
-        const refused = yield* refusals.during(domain, began)
+      const ends = DateTime.addDuration(began, Duration.seconds(seconds))
+
+      const next = Effect.gen(function* () {
+        for (;;) {
+          const time = DateTime.distance(yield* DateTime.now, ends)
+          const page = yield* events.wait(domain.id, filter, {
+            limit: 1,
+            order: "desc",
+            time: Duration.max(time, Duration.zero)
+          })
+          yield* room.reserve(page.items.reduce((sum, { bytes }) => sum + bytes, 0))
+          const [found] = yield* Stream.runCollect(events.payloads(domain.id, page.items))
+          if (found === undefined) return undefined
+          const isFirst = session === null || (yield* given.note(session, found.id))
+          // Otherwise another call of the session was given this code meanwhile.
+          if (isFirst || newTo === undefined) return found
+        }
+      })
+      const found = yield* held(workspace, next)
+      if (found === undefined) {
+        const refused = yield* refusals.during(domain, began, only)
         return {
           timed_out: true,
           refused: refused ?? undefined,
@@ -53,8 +75,8 @@ export const add = Effect.gen(function* () {
         }
       }
       const { authentication, event_id, extracted, from, receivedAt } = BriefEvent.of(
-        found.value.payload,
-        found.value.delivery.status
+        found.payload,
+        found.delivery.status
       )
       const now = yield* Clock.currentTimeMillis
       return {

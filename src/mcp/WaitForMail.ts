@@ -2,6 +2,7 @@ import { DateTime, Duration, Effect } from "effect"
 import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
+import { LimitedCursors } from "../http/requests/LimitedCursors.ts"
 import { Refusals } from "../refusals/Refusals.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
@@ -18,35 +19,49 @@ export const add = Effect.gen(function* () {
   const room = yield* AnswerRoom
   const held = yield* Hold.make
   const refusals = yield* Refusals
+  const cursors = yield* LimitedCursors
 
   yield* Tool.add({
     name: "wait_for_mail",
     description:
       "Wait for mail, and get it in brief, with its code or best link. Without after, mail of the last 5 minutes counts; with the cursor of the answer before, what came later.",
+    filters: true,
     parameters: {
       to: Parameters.to,
       from: Parameters.from,
       subject: Parameters.subject,
       has: Parameters.has,
       after: Parameters.after,
+      held: Parameters.held,
       seconds: Parameters.seconds
     },
-    answer: Effect.fnUntraced(function* ({ after, seconds = Parameters.usualSeconds, to, ...narrowed }, workspace) {
-      const { domain, recipient } = yield* inboxes.of(workspace.id, to)
+    answer: Effect.fnUntraced(function* (
+      { after: given, held: withHeld, seconds = Parameters.usualSeconds, to, ...narrowed },
+      workspace
+    ) {
+      const { domain, only, recipient } = yield* inboxes.of(workspace, to)
+      const after = yield* cursors.open(workspace, given)
       const { since } = yield* EventFilters.toFilter(after === undefined ? { newerThan: Parameters.usualAge } : {})
-      const filter = { ...narrowed, recipient, after, since }
+      const filter = {
+        ...narrowed,
+        recipient,
+        only,
+        after,
+        since,
+        trust: withHeld === true ? undefined : ("passed" as const)
+      }
       const began = yield* DateTime.now
       const page = yield* held(
         workspace,
         events.wait(domain.id, filter, { limit: most, order: "asc", time: Duration.seconds(seconds) })
       )
       const { mails, next } = yield* MailList.of({ events, room }, domain.id, page, "asc")
-      const refused = mails.length === 0 ? yield* refusals.during(domain, began) : null
+      const refused = mails.length === 0 ? yield* refusals.during(domain, began, only) : null
       return {
         mails,
         timed_out: mails.length === 0 ? true : undefined,
         refused: refused ?? undefined,
-        cursor: next ?? page.cursorNow
+        cursor: yield* cursors.seal(workspace, next ?? page.cursorNow)
       }
     })
   })

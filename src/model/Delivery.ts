@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { EventId } from "./InboundEvent.ts"
+import { HoldReason } from "./Trust.ts"
 
-/** `held`: no webhook was set when the mail arrived. `dead`: the last retry failed. */
+/** `held`: no webhook was set when the mail arrived, or a sender rule or the scanner holds it. `dead`: the last retry failed. */
 export const DeliveryStatus = Schema.Literals(["pending", "delivered", "dead", "held"])
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
@@ -13,7 +14,12 @@ export const Delivery = Schema.Struct({
     description: "set while pending. The attempt may come later if the webhook is paused or busy"
   }),
   deliveredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
-  lastError: Schema.NullOr(Schema.String).annotate({ description: "why the last attempt failed" })
+  lastError: Schema.NullOr(Schema.String).annotate({ description: "why the last attempt failed" }),
+  reason: Schema.optionalKey(
+    HoldReason.annotate({
+      description: "why a sender rule or the mail scanner holds it. `…/release` delivers it. Absent otherwise"
+    })
+  )
 }).annotate({ identifier: "Delivery" })
 export type Delivery = typeof Delivery.Type
 

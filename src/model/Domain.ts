@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { SpamAction } from "./Spam.ts"
 
 export const DomainId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("DomainId"))
 export type DomainId = typeof DomainId.Type
@@ -40,6 +41,10 @@ export class Domain extends Schema.Class<Domain>("Domain")({
   catch_all: Schema.Literals(["webhook", "pull", "hold", "reject"]).annotate({
     description:
       "what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one"
+  }),
+  spam: SpamAction.annotate({
+    description:
+      "what becomes of mail that the scanner calls spam or a virus: `tag` delivers it with its verdict, `hold` waits for a release"
   }),
   created_at: Schema.DateTimeUtcFromString,
   verified_at: Schema.NullOr(Schema.DateTimeUtcFromString),

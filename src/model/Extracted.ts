@@ -5,7 +5,8 @@ const Code = Schema.Struct({
   shown: Schema.String.annotate({ description: "as shown in the mail" }),
   source: Schema.Literals(["subject", "text", "html"]),
   confidence: Schema.Literals(["high", "low"]).annotate({
-    description: "`low` for several candidates or weak evidence: ask before using it"
+    description:
+      "`low` for several candidates, weak evidence, mail of a list, or text that a person may not see: ask before using it"
   })
 }).annotate({ identifier: "ExtractedCode" })
 
@@ -13,7 +14,10 @@ const Link = Schema.Struct({
   kind: Schema.Literals(["verify", "login", "reset", "invite", "other"]),
   url: Schema.String,
   text: Schema.String.annotate({ description: "visible text, empty for a bare address" }),
-  host: Schema.String
+  host: Schema.String,
+  confidence: Schema.optionalKey(Schema.Literals(["high", "low"])).annotate({
+    description: "`low` if a person may not see it: ask before opening it. Absent in older events"
+  })
 }).annotate({ identifier: "ExtractedLink" })
 
 const Unsubscribe = Schema.Struct({

@@ -25,6 +25,21 @@ export const simulatedAddress = "simulate"
 export const Envelope = Schema.Struct({
   from: Schema.String,
   helo: Schema.String,
-  remoteAddress: Schema.String
+  remoteAddress: Schema.String.annotate({
+    description: "the client's address. Empty if a relay did not name it"
+  }),
+  relayed: Schema.optionalKey(
+    Schema.Literal(true).annotate({
+      description:
+        "true if a relay handed the mail over with the ingest route. Then `helo` and `remoteAddress` are the word of the relay, and so is `authentication.spf`. Absent for mail by SMTP"
+    })
+  )
 })
 export type Envelope = typeof Envelope.Type
+
+/**
+ * True if Inlet itself saw the client. A relay could name another's address, and so must not use up the messages that
+ * this address may send.
+ */
+export const isObserved = ({ relayed, remoteAddress }: Envelope): boolean =>
+  relayed !== true && remoteAddress !== simulatedAddress

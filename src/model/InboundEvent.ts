@@ -2,6 +2,9 @@ import { Schema } from "effect"
 import { DomainName } from "./Domain.ts"
 import { Extracted } from "./Extracted.ts"
 import { Envelope, InboundEmailId, RawRef } from "./InboundEmail.ts"
+import { MailKind } from "./MailKind.ts"
+import { Spam } from "./Spam.ts"
+import { Trust } from "./Trust.ts"
 import { WebhookId } from "./Webhook.ts"
 
 export const EventId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("EventId"))
@@ -85,6 +88,9 @@ export const InboundEvent = Schema.Struct({
       description: "a person, a list or newsletter, an automatic mail, or a bounce"
     })
   ),
+  kind: Schema.optionalKey(
+    MailKind.annotate({ description: "what the mail is, with what its kind tells. Absent in older events" })
+  ),
   tag: Schema.optionalKey(
     Schema.NullOr(Schema.String).annotate({
       description: "the part after the first `+` of the recipient's local part, or null"
@@ -110,6 +116,30 @@ export const InboundEvent = Schema.Struct({
   ),
   pattern: Schema.optionalKey(
     Schema.String.annotate({ description: "the pattern of that webhook when the mail came. `*` is the catch-all" })
+  ),
+  hiddenTextVerdict: Schema.optionalKey(
+    Schema.Literals(["none", "removed", "uncertain"]).annotate({
+      description:
+        "`removed` if hidden words of the HTML were left out, `uncertain` if it has words that a person may not see. Absent in older events"
+    })
+  ),
+  textMatchesHtml: Schema.optionalKey(
+    Schema.NullOr(Schema.Boolean).annotate({
+      description:
+        "whether `text` has the same words as the HTML beside it. Null if the mail has only one of them. Absent in older events"
+    })
+  ),
+  invisibleCharacters: Schema.optionalKey(
+    Schema.Int.annotate({
+      description: "the number of invisible characters in `subject` and `text`. Absent in older events"
+    })
+  ),
+  trust: Schema.optionalKey(
+    Trust.annotate({ description: "whether to believe `from`, as judged when the mail came. Absent in older events" })
+  ),
+  // The last field, because it is added once a parser thread has written the others.
+  spam: Schema.optionalKey(
+    Spam.annotate({ description: "what the scanner says. Absent in older events, and where no scanner is set up" })
   )
 }).annotate({ identifier: "InboundEvent" })
 export type InboundEvent = typeof InboundEvent.Type

@@ -10,6 +10,7 @@ export const RefusalReason = Schema.Literals([
   "disabled",
   "held_elsewhere",
   "rejected_route",
+  "sender_blocked",
   "quota",
   "sender_quota",
   "other_recipient",
@@ -34,6 +35,8 @@ export const remedies: { readonly [Reason in RefusalReason]: string } = {
   held_elsewhere: "Another workspace holds this name. Remove the domain there, or ask the operator",
   rejected_route:
     "A webhook of the domain rejects this address. GET /api/domains/{id}/webhooks/match names it. Change it if it should not",
+  sender_blocked:
+    "A sender rule of the domain rejects this envelope or network. GET /api/domains/{id}/sender-rules lists them. Remove it if it should not",
   quota: "The workspace reached its messages for the UTC day. Senders retry. Ask the operator for a higher limit",
   sender_quota: "The client address reached its messages for the UTC day. The sender retries by itself",
   other_recipient: "Another recipient of the same message could not take it. The sender retries by itself",

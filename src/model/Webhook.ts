@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import { NotFound } from "./ApiError.ts"
 import { DomainId } from "./Domain.ts"
+import { kinds } from "./KindNames.ts"
+import { KindName } from "./MailKind.ts"
 
 export const WebhookId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("WebhookId"))
 export type WebhookId = typeof WebhookId.Type
@@ -38,9 +40,25 @@ export const Pattern = Schema.String.check(
 export const WebhookAction = Schema.Literals(["webhook", "pull", "hold", "reject"])
 export type WebhookAction = typeof WebhookAction.Type
 
-/** A webhook as routes know it. */
-export const Route = Schema.Struct({ id: WebhookId, pattern: Schema.String, action: WebhookAction })
+/** A webhook as the mail of an address sees it. */
+const Place = { id: WebhookId, pattern: Schema.String }
+
+/** A webhook as routes know it, with those that take mail of some kinds in its place, or null. */
+export const Route = Schema.Struct({
+  ...Place,
+  action: WebhookAction,
+  kinds: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Struct(Place))))
+})
 export type Route = typeof Route.Type
+
+/** Webhooks by the kind of the mail that they take. */
+export const WebhookKinds = Schema.Record(Schema.String, WebhookId).check(
+  Schema.makeFilter((webhooks) => {
+    const unknown = Object.keys(webhooks).find((kind) => !Schema.is(KindName)(kind))
+    return unknown === undefined ? undefined : `Expected only the kinds ${kinds.join(", ")}`
+  })
+)
+export type WebhookKinds = typeof WebhookKinds.Type
 
 const time = Schema.NullOr(Schema.DateTimeUtcFromString)
 
@@ -65,6 +83,9 @@ export class Webhook extends Schema.Class<Webhook>("Webhook")({
   }),
   basicAuth: Schema.Boolean.annotate({ description: "true if requests have a user name and a password" }),
   description: Schema.NullOr(Schema.String),
+  kinds: WebhookKinds.annotate({
+    description: "by kind of mail the webhooks of the domain that take it in place of this one, such as `{bounce: id}`"
+  }),
   has_own_secret: Schema.Boolean.annotate({
     description: "true if a secret of its own signs the requests, instead of the workspace's"
   }),

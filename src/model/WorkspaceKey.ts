@@ -1,11 +1,12 @@
 import { Schema } from "effect"
+import { DomainId } from "./Domain.ts"
 import { Name } from "./Workspace.ts"
 
 export const KeyId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("KeyId"))
 export type KeyId = typeof KeyId.Type
 
-/** The scope of an additional key. `read` reads mail and changes nothing. */
-export const KeyScope = Schema.Literals(["read"])
+/** The scope of an additional key. `read` reads mail and changes nothing. `ingest` hands mail over and does nothing else. */
+export const KeyScope = Schema.Literals(["read", "ingest"])
 export type KeyScope = typeof KeyScope.Type
 
 /** The same limits as for a workspace's name. */
@@ -18,6 +19,12 @@ export const WorkspaceKey = Schema.Struct({
   scope: KeyScope,
   name: Schema.NullOr(KeyName),
   begins: Schema.String.annotate({ description: "the first characters of the key" }),
+  pattern: Schema.NullOr(Schema.String).annotate({
+    description: "the local parts whose mail a read key sees, or null for all mail"
+  }),
+  domain_id: Schema.NullOr(DomainId).annotate({
+    description: "the only domain of a limited key, or null for all domains"
+  }),
   created_at: Schema.DateTimeUtcFromString,
   last_used_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
     description: "to the hour, or null before the first use"

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto"
 import { Clock, Context, DateTime, type Duration, Effect, FileSystem, Layer, Option } from "effect"
+import { CurrentCertificate } from "../certificates/CurrentCertificate.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as Ledger from "./Ledger.ts"
@@ -14,29 +15,58 @@ export const Interval = Context.Reference<Duration.Input>("inlet/operations/Cert
   defaultValue: () => "1 hour"
 })
 
-/** The end of the first certificate in a PEM file. None if it is unreadable, which the mail server reports. */
-const endOf = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const pem = yield* fs.readFileString(file)
-  return yield* Effect.try(() => new X509Certificate(pem).validToDate.getTime())
-}, Effect.option)
+interface Watched {
+  readonly end: number
+  readonly life: number
+}
+
+/** The first certificate of a PEM text. None if it is unreadable, which the mail server reports. */
+const parse = (pem: string) =>
+  Effect.option(
+    Effect.try((): Watched => {
+      const { validFromDate, validToDate } = new X509Certificate(pem)
+      const end = validToDate.getTime()
+      return { end, life: end - validFromDate.getTime() }
+    })
+  )
+
+const inFile = Effect.fnUntraced(
+  function* (file: string) {
+    const fs = yield* FileSystem.FileSystem
+    return yield* Effect.flatMap(fs.readFileString(file), parse)
+  },
+  Effect.orElseSucceed(Option.none<Watched>)
+)
+
+/**
+ * Inlet renews its own certificates at two thirds of their life, so the last sixth means that renewals fail. That is
+ * less than the thresholds for certificates of a few days.
+ */
+const isLate = ({ end, life }: Watched, now: number) => end - now < life / 6
 
 /** Tells the operator that the certificate for STARTTLS ends soon. Runs beside the mail server, which has the file. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { mxHost, tlsCertificate } = yield* Settings.smtp
+    const current = yield* CurrentCertificate
     // A self-signed certificate is new at every start.
-    if (tlsCertificate === undefined) return
+    if (tlsCertificate === undefined && current === undefined) return
+    const ordered = Effect.flatMap(
+      current ?? Effect.succeedNone,
+      Option.match({ onNone: () => Effect.succeedNone, onSome: ({ chain }) => parse(chain) })
+    )
     const record = yield* Ledger.make
 
     const look = Effect.gen(function* () {
-      const end = yield* endOf(tlsCertificate)
-      if (Option.isNone(end)) return
+      const found = yield* tlsCertificate === undefined ? ordered : inFile(tlsCertificate)
+      if (Option.isNone(found)) return
+      const { end } = found.value
       const now = yield* Clock.currentTimeMillis
-      const days = Math.floor((end.value - now) / dayMillis)
+      if (tlsCertificate === undefined && !isLate(found.value, now)) return
+      const days = Math.floor((end - now) / dayMillis)
       const threshold = thresholds.find((most) => days < most)
       if (threshold === undefined) return
-      const endsAt = DateTime.makeUnsafe(end.value)
+      const endsAt = DateTime.makeUnsafe(end)
       const left = days < 0 ? "has ended" : days === 1 ? "ends in 1 day" : `ends in ${days} days`
       yield* record({
         workspaceId: null,
@@ -49,7 +79,7 @@ export const layer = Layer.effectDiscard(
           host: mxHost,
           ends_at: endsAt,
           days_left: days,
-          message: `The certificate of ${mxHost} ${left}. Renew the files in SMTP_TLS_CERT and SMTP_TLS_KEY. Inlet uses them within a minute`
+          message: `The certificate of ${mxHost} ${left}. ${tlsCertificate === undefined ? "Inlet could not renew it. GET /admin/status has the reason" : "Renew the files in SMTP_TLS_CERT and SMTP_TLS_KEY. Inlet uses them within a minute"}`
         }
       })
     })

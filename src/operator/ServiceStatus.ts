@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises"
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as CertificateState from "../certificates/CertificateState.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
@@ -50,6 +51,9 @@ export const Status = Schema.Struct({
     dead: Schema.Int,
     held: Schema.Int
   }),
+  certificate: Schema.NullOr(CertificateState.CertificateState).annotate({
+    description: "the certificate that Inlet orders for the mail server. null without `ACME_DIRECTORY`"
+  }),
   failing_webhooks: Schema.Array(FailingWebhook).annotate({ description: `up to ${mostWebhooks}` }),
   settings: Schema.Array(
     Schema.Struct({
@@ -78,6 +82,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
         ...(rawStore.kind === "file" ? [{ folder: "RAW_DIR", path: rawStore.folder }] : [])
       ]
       const settings = yield* ChangedSettings.of(Settings.documented)
+      const certificate = yield* CertificateState.make
       const startedAt = yield* Clock.currentTimeMillis
 
       const counted = (table: "inbound_emails" | "deliveries", condition: string) => sql`(
@@ -156,6 +161,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
             dead: row?.dead ?? 0,
             held: row?.held ?? 0
           },
+          certificate: yield* certificate,
           failing_webhooks: webhooks.map((webhook) => ({
             workspace_id: webhook.workspaceId,
             workspace: webhook.workspace,

@@ -1,11 +1,14 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { type Config, Context, Effect, type FileSystem, Layer, type Path, type PlatformError, Schema } from "effect"
+import { type Config, Context, Effect, type FileSystem, Layer, type Path, type PlatformError } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { RegistrarName } from "../model/Order.ts"
 import * as Settings from "../Settings.ts"
+import type { CertificateAuthority } from "./authority/CertificateAuthority.ts"
+import * as ChosenAuthority from "./authority/ChosenAuthority.ts"
 import { Billing } from "./billing/Billing.ts"
 import * as BillingMock from "./billing/BillingMock.ts"
+import { misnamed, Unconfigured, unknown, whole } from "./Configured.ts"
 import * as MockZone from "./dns/MockZone.ts"
 import * as Resolver from "./dns/Resolver.ts"
 import { DnsHost } from "./registrar/DnsHost.ts"
@@ -14,6 +17,8 @@ import * as RegistrarMock from "./registrar/RegistrarMock.ts"
 import * as RegistrarNamecheap from "./registrar/RegistrarNamecheap.ts"
 import * as RegistrarOpenprovider from "./registrar/RegistrarOpenprovider.ts"
 import { Registrars, type Vendor } from "./registrar/Registrars.ts"
+import { MailScanner } from "./scanner/MailScanner.ts"
+import * as MailScannerRspamd from "./scanner/MailScannerRspamd.ts"
 import { WebhookSigner } from "./signing/WebhookSigner.ts"
 import type { RawStore } from "./storage/RawStore.ts"
 import * as RawStoreFile from "./storage/RawStoreFile.ts"
@@ -28,24 +33,6 @@ export type OwnRegistrars<E, R> = Readonly<Record<string, Layer.Layer<Registrar 
 
 /** Additional payment providers by name. `BILLING_PROVIDER` selects one. */
 export type OwnBillings<E, R> = Readonly<Record<string, Layer.Layer<Billing, E, R>>>
-
-/** Incomplete credentials. The message names the missing settings. */
-export class Unconfigured extends Schema.TaggedError<Unconfigured>()("Unconfigured", { message: Schema.String }) {}
-
-/** Every one of the named settings, or a failure with the missing ones. */
-const whole = <const A extends Record<string, unknown>>(settings: A) => {
-  const missing = Object.keys(settings).filter((name) => settings[name] === undefined)
-  return missing.length === 0
-    ? // All are defined here, as checked above.
-      Effect.succeed(settings as { readonly [Name in keyof A]: Exclude<A[Name], undefined> })
-    : Effect.fail(
-        new Unconfigured({
-          message: `${missing.join(", ")}: Missing beside ${Object.keys(settings)
-            .filter((name) => settings[name] !== undefined)
-            .join(", ")}`
-        })
-      )
-}
 
 const mebibyte = 1_024 * 1_024
 
@@ -103,9 +90,6 @@ const stripe = Effect.gen(function* () {
   })
 })
 
-const unknown = (setting: string, name: string, known: Iterable<string>) =>
-  new Unconfigured({ message: `${setting}: ${name} is unknown. Known: ${[...known].join(", ")}` })
-
 /** The billing provider of `BILLING_PROVIDER`. */
 export const billingWith = <E = never, R = never>(own: OwnBillings<E, R> = {}) =>
   Layer.unwrap(
@@ -128,9 +112,6 @@ export const billingWith = <E = never, R = never>(own: OwnBillings<E, R> = {}) =
       )
     })
   )
-
-const misnamed = (setting: string, name: string, itself: string) =>
-  new Unconfigured({ message: `${setting}: the Layer given as ${name} has the name ${itself}` })
 
 const namecheap = Effect.gen(function* () {
   const { apiKey, apiUrl, apiUser, clientIp, contact, sandbox } = yield* Settings.namecheap
@@ -270,17 +251,49 @@ export const resolver = Layer.unwrap(
   })
 )
 
+/** The scanner of `MAIL_SCANNER`. */
+export const scanner = Layer.unwrap(
+  Effect.gen(function* () {
+    const { name, password, url } = yield* Settings.scanner
+    const { concurrency } = yield* Settings.scanning
+    if (name === "none") return MailScanner.layerNone
+    return MailScannerRspamd.layer({ url, password, connections: concurrency })
+  })
+)
+
 /** Every seam as the settings choose it, among built-in and these implementations. */
-export const layerWith = <E1 = never, R1 = never, E2 = never, R2 = never, E3 = never, R3 = never>(
+export const layerWith = <
+  E1 = never,
+  R1 = never,
+  E2 = never,
+  R2 = never,
+  E3 = never,
+  R3 = never,
+  E4 = never,
+  R4 = never
+>(
   own: {
     readonly registrars?: OwnRegistrars<E1, R1>
     readonly billings?: OwnBillings<E2, R2>
     /** Signs webhook requests instead of HMAC with the workspace's secrets. */
     readonly signer?: Layer.Layer<WebhookSigner, E3, R3>
+    /** Issues the certificate of `MX_HOST` instead of `ACME_DIRECTORY`, which still has to be set. */
+    readonly authority?: Layer.Layer<CertificateAuthority>
+    /** Scans mail instead of the scanner of `MAIL_SCANNER`. */
+    readonly scanner?: Layer.Layer<MailScanner, E4, R4>
   } = {}
 ) => {
   const signer: Layer.Layer<WebhookSigner, E3, R3> = own.signer ?? WebhookSigner.layer
-  return Layer.mergeAll(rawStore, resolver, registrarsWith(own.registrars), billingWith(own.billings), signer)
+  const scans: Layer.Layer<MailScanner, E4 | Config.ConfigError, R4> = own.scanner ?? scanner
+  return Layer.mergeAll(
+    rawStore,
+    resolver,
+    registrarsWith(own.registrars),
+    billingWith(own.billings),
+    signer,
+    ChosenAuthority.layerWith(own.authority),
+    scans
+  )
 }
 
 /** Every seam as the settings choose it. */

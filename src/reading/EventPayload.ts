@@ -1,4 +1,6 @@
 import { hash } from "node:crypto"
+import * as Invisible from "../content/html/Invisible.ts"
+import type { SeenHtml } from "../content/html/SeenHtml.ts"
 import * as Tag from "../content/Tag.ts"
 import * as ThreadId from "../content/ThreadId.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
@@ -8,10 +10,12 @@ import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId, InboundEvent } from "../model/InboundEvent.ts"
 import * as MessageKey from "../model/MessageKey.ts"
 import * as Traits from "../model/Traits.ts"
+import type { Trust } from "../model/Trust.ts"
 import type { Route } from "../model/Webhook.ts"
 import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 import type { Insight } from "./Insight.ts"
 import * as PayloadSize from "./PayloadSize.ts"
+import * as Scanned from "./Scanned.ts"
 
 /** The payload of an event, and the columns of its row for lists. */
 export interface Rendered {
@@ -36,6 +40,7 @@ interface About {
   readonly contents: Contents
   readonly insight: Insight
   readonly authentication: Authentication
+  readonly trust: Trust
   /** The authserv-id of this service. Forged fields in its name are left out. */
   readonly authservId: string
   /** Size of the received message, which limits the size of the event. */
@@ -61,11 +66,13 @@ export const render = (options: About): Rendered => {
     receivedAt,
     recipient,
     route,
-    sha256
+    sha256,
+    trust
   } = options
   const { attachments, cc, from, fromName, headers, html, inReplyTo, message_id } = contents
   const { parse, references, replyTo, subject, text, to } = contents
-  const event: Required<InboundEvent> = {
+  const seen = contents.seen()
+  const event: Required<Omit<InboundEvent, "spam">> = {
     event: "inbound.email.received",
     event_id: eventId,
     inbound_email_id: inboundEmailId,
@@ -84,7 +91,8 @@ export const render = (options: About): Rendered => {
     envelope: {
       from: HeaderText.oneLine(envelope.from),
       helo: HeaderText.oneLine(envelope.helo),
-      remoteAddress: envelope.remoteAddress
+      remoteAddress: envelope.remoteAddress,
+      ...(envelope.relayed === true ? { relayed: true } : {})
     },
     headers: headers.filter(({ name, value }) => !AuthenticationResults.isOurs(name, value, authservId)),
     to,
@@ -97,16 +105,25 @@ export const render = (options: About): Rendered => {
     ...insight,
     tag: Tag.of(recipient),
     threadId: ThreadId.of({ domain, references, inReplyTo, messageId: message_id, sha256 }),
-    hiddenText: contents.seen().some(({ hidden }) => hidden),
+    hiddenText: seen.some(({ hidden }) => hidden),
     extracted: contents.extracted(),
     webhook_id: route.id,
-    pattern: route.pattern
+    pattern: route.pattern,
+    hiddenTextVerdict: verdict(seen),
+    textMatchesHtml: contents.match()?.matches ?? null,
+    invisibleCharacters: Invisible.count(subject) + Invisible.count(text),
+    trust
   }
-  const fitted = PayloadSize.fitted(event, PayloadSize.most(messageBytes))
+  const fitted = PayloadSize.fitted(event, PayloadSize.most(messageBytes) - Scanned.mostBytes)
   return {
     payload: fitted.payload,
     traits: Traits.of({ ...event, parse: fitted.parse }),
     threadId: event.threadId,
     messageKey: MessageKey.of(message_id)
   }
+}
+
+const verdict = (seen: ReadonlyArray<SeenHtml>): NonNullable<InboundEvent["hiddenTextVerdict"]> => {
+  if (seen.some(({ uncertain }) => uncertain)) return "uncertain"
+  return seen.some(({ hidden }) => hidden) ? "removed" : "none"
 }

@@ -11,6 +11,7 @@ import * as Lease from "../delivery/Lease.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { HoldReason } from "../model/Trust.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
@@ -27,6 +28,8 @@ export interface NewEvent {
   readonly traits: number
   readonly threadId: string
   readonly messageKey: bigint | null
+  /** Why a sender rule holds its delivery, or null. */
+  readonly hold: HoldReason | null
   /** UTF-8. */
   readonly payload: Uint8Array
 }
@@ -69,6 +72,7 @@ interface Placed {
 const withPlaces = ({ message, places }: Placed) => {
   const left = new Map(places)
   return message.events.map((event) => {
+    if (event.hold !== null) return { event, emailId: message.id, hasPlace: false }
     const free = left.get(event.webhookId) ?? 0
     left.set(event.webhookId, free - 1)
     return { event, emailId: message.id, hasPlace: free > 0 }
@@ -107,10 +111,11 @@ const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
         ${events("uuid", ({ event }) => event.threadId)},
         ${events("int8", ({ event }) => event.messageKey)},
         ${events("bytea", ({ event }) => event.payload)},
+        ${events("text", ({ event }) => event.hold)},
         ${events("bool", ({ hasPlace }) => hasPlace)}
       ) WITH ORDINALITY AS input (
-        id, webhook_id, inbound_email_id, recipient, sender, subject, traits, thread_id, message_key, payload, has_place,
-        ordinal
+        id, webhook_id, inbound_email_id, recipient, sender, subject, traits, thread_id, message_key, payload, hold_reason,
+        has_place, ordinal
       )
       JOIN read ON read.id = input.inbound_email_id
     )
@@ -135,8 +140,8 @@ const inserted = (sql: SqlClient.SqlClient) => sql`
     RETURNING domain_id, position, read_at
   ), placed AS (
     SELECT new.*, last.position - new.of_domain + new.number AS position, last.read_at,
-      ${Claims.ofWebhook(sql)}, webhooks.action, webhooks.id IS NULL AS is_gone, domains.workspace_id,
-      new.has_place AND webhooks.url IS NOT NULL AND domains.status <> 'disabled'
+      ${Claims.ofWebhook(sql)}, webhooks.action, webhooks.id IS NULL AND hold_reason IS NULL AS is_gone, domains.workspace_id,
+      new.has_place AND hold_reason IS NULL AND webhooks.url IS NOT NULL AND domains.status <> 'disabled'
         AND webhooks.paused_at IS NULL AS is_leased
     FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
     -- A webhook that was removed meanwhile leaves its mail held, until GoneWebhooks finds another one.
@@ -155,10 +160,10 @@ const inserted = (sql: SqlClient.SqlClient) => sql`
 /** What the caller needs of each event. Other processes hear of it at the commit. */
 const written = (sql: SqlClient.SqlClient) => sql`
   SELECT placed.id AS event_id, placed.domain_id, placed.webhook_id, is_leased, is_gone,
-    url IS NOT NULL AND NOT is_leased AS is_due, url, format, credentials, ${Claims.secrets(sql, sql.literal("placed"))},
+    url IS NOT NULL AND hold_reason IS NULL AND NOT is_leased AS is_due, url, format, credentials, ${Claims.secrets(sql, sql.literal("placed"))},
     CASE WHEN row_number() OVER (PARTITION BY placed.webhook_id ORDER BY number) = 1
       THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
-        WHEN bool_or(url IS NOT NULL AND NOT is_leased) OVER (PARTITION BY placed.webhook_id)
+        WHEN bool_or(url IS NOT NULL AND hold_reason IS NULL AND NOT is_leased) OVER (PARTITION BY placed.webhook_id)
           THEN ' ' || placed.webhook_id
         ELSE ''
       END)::text
@@ -221,7 +226,7 @@ export const make = Effect.gen(function* () {
   /** Reserves slots for the deliveries of a message, for most messages one. */
   const reserve = Effect.fnUntraced(function* ({ events }: ReadMessage) {
     const wanted = new Map<WebhookId, number>()
-    for (const { webhookId } of events) wanted.set(webhookId, (wanted.get(webhookId) ?? 0) + 1)
+    for (const { hold, webhookId } of events) if (hold === null) wanted.set(webhookId, (wanted.get(webhookId) ?? 0) + 1)
     const places = new Map<WebhookId, number>()
     for (const [webhookId, most] of wanted) places.set(webhookId, yield* handover.reserve(webhookId, most))
     return places

@@ -1,6 +1,8 @@
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type { Authentication, EventId } from "../model/InboundEvent.ts"
+import type { RuleInForce } from "../model/SenderRule.ts"
+import type { SpamAction } from "../model/Spam.ts"
 import type { Route } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type { Place } from "../providers/storage/Place.ts"
@@ -31,6 +33,10 @@ export interface Mail {
   readonly sha256: Uint8Array
   /** Length of the trace fields before them. */
   readonly traceBytes: number
+  /** The sender rules of its domain, those of all its webhooks. */
+  readonly rules: ReadonlyArray<RuleInForce>
+  /** What its domain does with spam and viruses. */
+  readonly spamAction: SpamAction
   /** Given verdicts about the sender, or null if the sender is checked. */
   readonly verdicts: Authentication | null
   /** The stored raw message with its trace fields, in memory of its own. Undefined once a parser thread has it. */

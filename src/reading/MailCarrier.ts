@@ -66,7 +66,8 @@ export const layer = Layer.effect(
         traceBytes: row.kept.traceBytes,
         recipient: event.recipient,
         authenticationResults: row.authenticationResults,
-        authservId: mxHost
+        authservId: mxHost,
+        spam: event.spam
       }
       if (!needsThread(needs, stored, mail))
         return { message: CarriedMessage.of({ ...about, message: stored }), parts: [] }

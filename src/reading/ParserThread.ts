@@ -11,10 +11,13 @@ import * as Mime from "../mime/Mime.ts"
 import * as OwnFields from "../mime/OwnFields.ts"
 import * as SenderCheck from "../sender/SenderCheck.ts"
 import type * as SenderVerdicts from "../sender/SenderVerdicts.ts"
+import * as KindRoute from "../webhooks/routes/KindRoute.ts"
+import * as Answer from "./Answer.ts"
 import * as CarriedBytes from "./CarriedBytes.ts"
 import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as Insight from "./Insight.ts"
+import * as Judge from "./Judge.ts"
 import { PayloadBytes } from "./PayloadBytes.ts"
 import { ProcessorTime } from "./ProcessorTime.ts"
 import {
@@ -22,6 +25,7 @@ import {
   type Batch,
   type CarryTask,
   type ContentTask,
+  type Judged,
   mostBytesToParse,
   mostToParse,
   type ReadTask,
@@ -136,27 +140,35 @@ class ThreadReader {
     contents: Mime.Contents,
     checked: SenderVerdicts.Checked
   ): void {
-    const { depth: _depth, envelope, kind: _kind, recipients, verdicts, ...about } = task
+    const { depth: _depth, envelope, kind: _kind, recipients, rules: _rules, verdicts, ...about } = task
     const insight = Insight.of(contents, envelope.from)
-    const events = recipients.map(({ address, eventId, route }) =>
-      EventPayload.render({
+    const judge = Judge.make(task, checked, contents)
+    const judged: Array<Judged> = []
+    const events = recipients.map(({ address, eventId, route }) => {
+      const place = KindRoute.of(route, insight.kind.type)
+      const { hold, trust } = judge(address, place.id)
+      judged.push({ hold, webhookId: place.id, isConfirmed: trust.aligned })
+      return EventPayload.render({
         ...about,
         eventId,
         recipient: address,
-        route,
+        route: place,
         envelope,
         contents,
         insight,
         authentication: verdicts ?? SenderCheck.verdictsFor(checked, contents.from),
+        trust,
         authservId: this.#settings.authservId,
         messageBytes
       })
-    )
+    })
     this.#gathered.aside.delete(number)
     this.#gathered.bytesRead += message.byteLength
     this.#gathered.read.push({
       number,
       lengths: this.#payloads.add(events.map(({ payload }) => payload)),
+      judged,
+      isAnswer: Answer.isOne(contents, insight.kind),
       sender: contents.from ?? envelope.from,
       subject: contents.subject.slice(0, mostSubject),
       // The same for all recipients.

@@ -4,6 +4,9 @@ import type { MailPart } from "../delivery/formats/WebhookFormat.ts"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
+import type { RuleInForce } from "../model/SenderRule.ts"
+import type { HoldReason } from "../model/Trust.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import type { MailRecipient } from "./Mail.ts"
 
 /**
@@ -29,6 +32,7 @@ export interface ReadTask {
   /** ISO 8601. */
   readonly receivedAt: string
   readonly sha256: Uint8Array
+  readonly rules: ReadonlyArray<RuleInForce>
   /** The verdicts of a simulated message, whose sender is not checked. */
   readonly verdicts: Authentication | null
 }
@@ -82,10 +86,22 @@ export interface Listing {
   readonly messageKey: bigint | null
 }
 
+/** What was judged of a message for one of its recipients. */
+export interface Judged {
+  /** Why a sender rule holds the delivery, or null. */
+  readonly hold: HoldReason | null
+  /** The webhook that takes it, by its address and its kind. */
+  readonly webhookId: WebhookId
+  readonly isConfirmed: boolean
+}
+
 /** A parsed message in the form of its events. */
 export interface ReadResult extends Listing {
   /** One for each recipient, in order, as UTF-8. */
   readonly payloads: ReadonlyArray<Uint8Array>
+  readonly judged: ReadonlyArray<Judged>
+  /** Whether it is a reply, an automatic reply or a bounce. */
+  readonly isAnswer: boolean
   readonly sender: string
   readonly parse: "full" | "partial" | "headers"
   /** Inlet's Authentication-Results field, or null if the sender was not checked. */

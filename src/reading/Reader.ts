@@ -1,13 +1,18 @@
 import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
 import * as HeaderText from "../mime/HeaderText.ts"
 import { rawRef } from "../model/InboundEmail.ts"
+import { type Spam, unscanned } from "../model/Spam.ts"
+import * as Traits from "../model/Traits.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as LoopGuard from "../trust/LoopGuard.ts"
 import * as EventWriter from "./EventWriter.ts"
 import type { Mail } from "./Mail.ts"
 import * as MailLeases from "./MailLeases.ts"
 import { MailsInHand } from "./MailsInHand.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 import type { ReadResult, ReadTask } from "./ReadTask.ts"
+import * as Scanned from "./Scanned.ts"
+import * as Scans from "./Scans.ts"
 import * as StoredMessage from "./StoredMessage.ts"
 import * as UnreadMail from "./UnreadMail.ts"
 
@@ -51,21 +56,37 @@ export class Reader extends Context.Service<
       yield* threads.warmUp
       const clock = yield* Clock.Clock
       const unread = yield* UnreadMail.make
-      const inHand = new MailsInHand()
+      const scan = yield* Scans.make
+      // A scan has a copy of the message, because the thread takes its bytes.
+      const inHand = new MailsInHand(scan === undefined ? 1 : 2)
       // Before the writer, so that it is finalized after it and releases messages without events for other readers.
       yield* MailLeases.keep(inHand)
       const write = yield* EventWriter.make
+      const loops = yield* LoopGuard.make
 
       const load = (mail: Mail) => loadFrom(raw, mail)
+
+      /** `spam` is undefined without a scanner. */
+      const writeOne = (mail: Mail, result: ReadResult, spam: Spam | undefined) => {
+        const written = write(readMessage(mail, result, loops, spam))
+        if (!result.isAnswer) return written
+        return Effect.onError(written, () => Effect.sync(() => answersOf(mail, result).forEach(loops.forget)))
+      }
 
       const readBytes = (mail: Mail, message: Uint8Array) =>
         Effect.suspend(() => {
           const tenant = tenantOf(mail)
           inHand.enter(tenant, mail, clock.currentTimeMillisUnsafe())
           mail.message = undefined
-          return Effect.flatMap(threads.read(tenant, taskOf(mail), message, load(mail)), (result) =>
-            write(readMessage(mail, result))
-          ).pipe(
+          const parsed = threads.read(tenant, taskOf(mail), message, load(mail))
+          const written =
+            scan === undefined
+              ? Effect.flatMap(parsed, (result) => writeOne(mail, result, undefined))
+              : Effect.flatMap(
+                  Effect.zip(scanOf(scan, tenant, mail, message), parsed, { concurrent: true }),
+                  ([spam, result]) => writeOne(mail, result, spam)
+                )
+          return written.pipe(
             Effect.onExit((exit) => {
               // On a stop all messages without events are released.
               if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
@@ -127,25 +148,75 @@ const taskOf = (mail: Mail): ReadTask => ({
   recipients: mail.recipients,
   receivedAt: DateTime.formatIso(DateTime.makeUnsafe(mail.receivedAt)),
   sha256: mail.sha256,
+  rules: mail.rules,
   verdicts: mail.verdicts
 })
 
-const readMessage = (mail: Mail, result: ReadResult): EventWriter.ReadMessage => ({
-  id: mail.id,
-  domainId: mail.domainId,
-  authenticationResults: result.authenticationResults,
-  events: mail.recipients.map(({ address, eventId, route }, index) => ({
-    id: eventId,
-    webhookId: route.id,
-    recipient: filterable(address),
-    sender: filterable(result.sender),
-    subject: HeaderText.clean(result.subject),
-    traits: result.traits,
-    threadId: result.threadId,
-    messageKey: result.messageKey,
-    payload: result.payloads[index] ?? new Uint8Array()
-  }))
-})
+/** The scan of a message, beside the checks of its sender. Copies it at once. */
+const scanOf = (scan: Scans.Scan, tenant: string, mail: Mail, message: Uint8Array) =>
+  message.byteLength === 0
+    ? // It was removed or damaged.
+      Effect.succeed(unscanned)
+    : scan(tenant, {
+        id: mail.id,
+        envelope: mail.envelope,
+        recipients: mail.recipients.map(({ address }) => address),
+        message: message.slice(mail.traceBytes)
+      })
+
+const readMessage = (
+  mail: Mail,
+  result: ReadResult,
+  loops: LoopGuard.LoopGuard,
+  spam: Spam | undefined
+): EventWriter.ReadMessage => {
+  const exceeded = answersOf(mail, result).map(loops.exceeds)
+  return {
+    id: mail.id,
+    domainId: mail.domainId,
+    authenticationResults: result.authenticationResults,
+    events: mail.recipients.map(({ address, eventId, route }, index) => ({
+      id: eventId,
+      webhookId: result.judged[index]?.webhookId ?? route.id,
+      recipient: filterable(address),
+      sender: filterable(result.sender),
+      subject: HeaderText.clean(result.subject),
+      threadId: result.threadId,
+      messageKey: result.messageKey,
+      ...withScan(
+        mail,
+        {
+          hold: result.judged[index]?.hold ?? (exceeded[index] === true ? "mail_loop" : null),
+          payload: result.payloads[index] ?? new Uint8Array(),
+          traits: result.traits
+        },
+        spam
+      )
+    }))
+  }
+}
+
+/** The message as an answer to each of its recipients. Empty for other mail, which is part of no loop. */
+const answersOf = (mail: Mail, { isAnswer, judged, sender }: ReadResult): ReadonlyArray<LoopGuard.Answer> =>
+  isAnswer
+    ? mail.recipients.map(({ address }, index) => ({
+        domainId: mail.domainId,
+        recipient: address,
+        author: sender,
+        isConfirmed: judged[index]?.isConfirmed === true
+      }))
+    : []
+
+type Scannable = Pick<EventWriter.NewEvent, "hold" | "payload" | "traits">
+
+const withScan = ({ spamAction }: Mail, event: Scannable, spam: Spam | undefined): Scannable =>
+  spam === undefined
+    ? event
+    : {
+        hold: Scanned.hold(event.hold, spam, spamAction),
+        payload: Scanned.payload(event.payload, spam),
+        traits: event.traits | Traits.ofVerdict(spam.verdict)
+      }
 
 /** An address for list filters, truncated to 512 characters. The payload has the whole address. */
 const filterable = (address: string) => HeaderText.clean(address.slice(0, 512))

@@ -4,9 +4,12 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
 import { EventId, unauthenticated } from "../model/InboundEvent.ts"
+import { RuleInForce } from "../model/SenderRule.ts"
+import { SpamAction } from "../model/Spam.ts"
 import { Route } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import * as Place from "../providers/storage/Place.ts"
+import * as RulesInForce from "../trust/RulesInForce.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 import * as GivenVerdicts from "./GivenVerdicts.ts"
 import type { Mail } from "./Mail.ts"
@@ -24,11 +27,14 @@ const Unread = Schema.Struct({
   mailFrom: Schema.String,
   helo: Schema.String,
   remoteAddress: Schema.String,
+  relayed: Schema.Boolean,
   recipients: Schema.Array(Schema.String),
   receivedAt: Schema.DateTimeUtcFromDate,
   readAttempts: Schema.Int,
   traceBytes: Schema.Int,
   routes: Schema.Array(Route),
+  rules: Schema.NullOr(Schema.Array(RuleInForce)),
+  spamAction: SpamAction,
   authenticationResults: Schema.NullOr(Schema.String),
   ...Place.columns
 })
@@ -71,7 +77,8 @@ const claimRows = (sql: SqlClient.SqlClient) =>
           AND state = (SELECT 'received') AND (leased_until IS NULL OR leased_until <= now())
         FOR UPDATE SKIP LOCKED
       ))
-      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id, ${Routes.column(sql)} AS routes
+      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id, ${Routes.column(sql)} AS routes,
+        ${RulesInForce.column(sql)} AS rules, domains.spam_action
     `
   })
 
@@ -89,17 +96,19 @@ export const make = Effect.gen(function* () {
       if (route === undefined) return yield* Effect.die(`The domain ${row.domainId} has no catch-all`)
       recipients.push({ eventId: EventId.make(yield* random.uuidV7()), address, route })
     }
-    const { authenticationResults, helo, mailFrom, readAttempts, receivedAt, remoteAddress } = row
+    const { authenticationResults, helo, mailFrom, readAttempts, receivedAt, relayed, remoteAddress } = row
     const mail: Omit<Mail, "bytes"> = {
       id: row.id,
       domainId: row.domainId,
       domain: row.domain,
       workspaceId: row.workspaceId,
-      envelope: { from: mailFrom, helo, remoteAddress },
+      envelope: { from: mailFrom, helo, remoteAddress, ...(relayed ? { relayed } : {}) },
       recipients,
       receivedAt: DateTime.toEpochMillis(receivedAt),
       sha256: row.sha256,
       traceBytes: row.traceBytes,
+      rules: row.rules ?? [],
+      spamAction: row.spamAction,
       verdicts:
         remoteAddress === simulatedAddress
           ? (GivenVerdicts.verdictsIn(authenticationResults) ?? unauthenticated)

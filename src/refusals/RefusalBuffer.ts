@@ -14,6 +14,8 @@ export interface Refusal {
   readonly reply: string
   /** The client's address, or its network before `RCPT`. */
   readonly client: string
+  /** True if a relay named the client. */
+  readonly relayed?: boolean
   readonly helo: string
   readonly from: string | null
   readonly recipient: string | null
@@ -167,7 +169,7 @@ const isName = ({ domain }: Noted) => domain !== null && "name" in domain
 const keyOf = (parts: ReadonlyArray<string | number | null>) => parts.join("\0")
 
 const detailed = (refusal: Refusal, now: number): Noted => {
-  const { bytes = null, domain, messageId = null, reason, subject = null } = refusal
+  const { bytes = null, domain, messageId = null, reason, relayed = false, subject = null } = refusal
   const hour = now - (now % hourMillis)
   const client = RefusalText.text(refusal.client)
   const owner = domain === null ? client : "id" in domain ? domain.id : domain.name
@@ -175,6 +177,7 @@ const detailed = (refusal: Refusal, now: number): Noted => {
     domain,
     reason,
     client,
+    relayed,
     owner,
     bytes,
     code: refusal.code,
@@ -194,7 +197,7 @@ const detailed = (refusal: Refusal, now: number): Noted => {
   const key =
     domain === null
       ? keyOf([hour, owner, reason])
-      : keyOf([hour, owner, reason, code, client, from, recipient, noted.messageId])
+      : keyOf([hour, owner, reason, code, client, from, recipient, noted.messageId, ...(relayed ? ["relayed"] : [])])
   return { ...noted, key, weight: weightOf(noted, key) }
 }
 

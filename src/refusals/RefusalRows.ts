@@ -29,8 +29,10 @@ const dayOf = (millis: number) => DateTime.formatIsoDateUtc(DateTime.makeUnsafe(
 
 /** What equal refusals have in common. */
 const keyOf = ({ hasDetails, noted, reason }: Target): string => {
-  const { client, code, from, messageId, recipient } = noted
-  const parts = hasDetails ? [reason, code, client, from, recipient, messageId] : [reason]
+  const { client, code, from, messageId, recipient, relayed } = noted
+  const parts = hasDetails
+    ? [reason, code, client, from, recipient, messageId, ...(relayed ? ["relayed"] : [])]
+    : [reason]
   return hash("sha256", JSON.stringify(parts), "hex").slice(0, 32)
 }
 
@@ -134,10 +136,11 @@ export const make = Effect.gen(function* () {
           ${detail(({ subject }) => subject)},
           ${detail(({ messageId }) => messageId)},
           ${column("int8", ({ hasDetails, noted }) => (hasDetails && noted.bytes !== null ? BigInt(noted.bytes) : null))},
+          ${column("bool", ({ hasDetails, noted }) => hasDetails && noted.relayed)},
           ${column("int4", ({ adds }) => adds)}
         ) AS input (
           id, domain_id, hour, key, first_at, last_at, count, code, reply, reason, client_address, helo, envelope_from,
-          recipient, subject, message_id, bytes, adds
+          recipient, subject, message_id, bytes, relayed, adds
         )
       ), known AS (
         SELECT input.* FROM input JOIN domains ON domains.id = input.domain_id
@@ -153,10 +156,10 @@ export const make = Effect.gen(function* () {
       )
       INSERT INTO refusals AS before (
         id, domain_id, hour, key, first_at, last_at, count, code, reply, reason, client_address, helo, envelope_from,
-        recipient, subject, message_id, bytes
+        recipient, subject, message_id, bytes, relayed
       )
       SELECT id, domain_id, hour, key, first_at, last_at, count, code, reply, reason, client_address, helo,
-        envelope_from, recipient, subject, message_id, bytes
+        envelope_from, recipient, subject, message_id, bytes, relayed
       FROM known ORDER BY domain_id, hour, key
       ON CONFLICT (domain_id, hour, key) DO UPDATE SET
         count = before.count + excluded.count, last_at = greatest(before.last_at, excluded.last_at)

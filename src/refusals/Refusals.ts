@@ -8,8 +8,8 @@ import { type Domain, DomainId, DomainName } from "../model/Domain.ts"
 import * as MessageKey from "../model/MessageKey.ts"
 import type { Page } from "../model/Page.ts"
 import { RefusalId, RefusalReason, remedies } from "../model/Refusal.ts"
-import * as Uuid7 from "../model/Uuid7.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as RefusalFilters from "./RefusalFilters.ts"
 import * as RefusalText from "./RefusalText.ts"
 
 const nullable = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
@@ -28,6 +28,9 @@ export const Refusal = Schema.Struct({
   last_at: Schema.DateTimeUtcFromString,
   client_address: nullable("the sending server. Null in an entry that counts further refusals of an hour"),
   helo: nullable("the name that the sending server gave"),
+  relayed: Schema.Boolean.annotate({
+    description: "true if a relay sent it to the ingest route, and named `client_address` and `helo`"
+  }),
   from: nullable("the envelope sender. Before the domain is verified, without its local part"),
   recipient: nullable("before the domain is verified, without its local part"),
   subject: nullable("null before DATA"),
@@ -49,6 +52,7 @@ const Row = Schema.Struct({
   lastAt: Schema.DateTimeUtcFromDate,
   clientAddress: Schema.NullOr(Schema.String),
   helo: Schema.NullOr(Schema.String),
+  relayed: Schema.Boolean,
   envelopeFrom: Schema.NullOr(Schema.String),
   recipient: Schema.NullOr(Schema.String),
   subject: Schema.NullOr(Schema.String),
@@ -56,18 +60,7 @@ const Row = Schema.Struct({
   bytes: Schema.NullOr(Schema.FiniteFromString)
 })
 
-/** The filters of a list. Addresses are compared without case. */
-export interface Filter {
-  readonly reason?: RefusalReason | undefined
-  readonly from?: string | undefined
-  readonly recipient?: string | undefined
-  /** Last refused at this time or later. */
-  readonly since?: DateTime.Utc | undefined
-  /** First refused at this time or earlier. */
-  readonly until?: DateTime.Utc | undefined
-}
-
-export interface Search extends Omit<Filter, "reason"> {
+export interface Search extends Omit<RefusalFilters.Filter, "reason"> {
   /** The workspace whose domains are searched, or all of them, for the operator. */
   readonly scope: { readonly workspaceId: WorkspaceId } | "all"
   /** Only these of its domains. */
@@ -93,11 +86,15 @@ export class Refusals extends Context.Service<
     /** Newest first, by the time of the first of equal ones. `cursor` is the last id of the previous page. */
     list(
       domainId: DomainId,
-      filter: Filter,
+      filter: RefusalFilters.Filter,
       page: { readonly limit: number; readonly cursor?: string | undefined }
     ): Effect.Effect<Page<Refusal>, Invalid | SqlError>
     /** What was refused since this time, as a sentence. Null if nothing was. */
-    during(domain: Pick<Domain, "domain" | "id">, since: DateTime.Utc): Effect.Effect<string | null, SqlError>
+    during(
+      domain: Pick<Domain, "domain" | "id">,
+      since: DateTime.Utc,
+      only: string | undefined
+    ): Effect.Effect<string | null, SqlError>
     /**
      * Over several domains, newest first. A search by subject or the sender's domain compares a limited number, none of
      * the time of `cut` and before.
@@ -115,7 +112,7 @@ export class Refusals extends Context.Service<
       const shown = sql`
         refusals.id, refusals.domain_id, domains.name, domains.verified_at IS NOT NULL AS is_verified, reason, code,
         reply, count::text AS count, first_at, last_at, client_address, helo, envelope_from, recipient, subject,
-        message_id, bytes::text AS bytes
+        message_id, bytes::text AS bytes, relayed
       `
 
       const run = (execute: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
@@ -124,20 +121,7 @@ export class Refusals extends Context.Service<
           (rows) => rows.map(toRefusal)
         )
 
-      const conditions = ({ from, reason, recipient, since, until }: Filter): Array<Fragment> => [
-        // One of the fixed words, written out, because plans differ between frequent and rare ones.
-        ...(reason === undefined ? [] : [sql.literal(`refusals.reason = '${reason}'`)]),
-        ...(from === undefined ? [] : [sql`lower(envelope_from) = lower(${from})`]),
-        ...(recipient === undefined ? [] : [sql`lower(recipient) = lower(${recipient})`]),
-        // An id has the time of the first of equal ones. The last one came within an hour.
-        ...(since === undefined
-          ? []
-          : [
-              sql`refusals.id >= ${firstIdAt(DateTime.subtract(since, { hours: 1 }))}`,
-              sql`last_at >= ${DateTime.toDateUtc(since)}`
-            ]),
-        ...(until === undefined ? [] : [sql`refusals.id < ${firstIdAt(DateTime.add(until, { milliseconds: 1 }))}`])
-      ]
+      const { conditions, isSeen } = RefusalFilters.make(sql)
 
       const known = Effect.fnUntraced(function* (domainId: DomainId, cursor: string) {
         const rows = Schema.is(RefusalId)(cursor)
@@ -155,15 +139,30 @@ export class Refusals extends Context.Service<
         { cursor, limit }
       ) {
         const before = cursor === undefined ? [] : [sql`refusals.id < ${yield* known(domainId, cursor)}`]
+        const where = sql.and([sql`refusals.domain_id = ${domainId}`, ...conditions(filter), ...before])
+        if (filter.only !== undefined) return yield* listSeen(where, filter.only, limit)
         const items = yield* run(sql`
           SELECT ${shown} FROM refusals JOIN domains ON domains.id = refusals.domain_id
-          WHERE ${sql.and([sql`refusals.domain_id = ${domainId}`, ...conditions(filter), ...before])}
-          ORDER BY refusals.id DESC LIMIT ${limit + 1}
+          WHERE ${where} ORDER BY refusals.id DESC LIMIT ${limit + 1}
         `)
         return {
           items: items.slice(0, limit),
           nextCursor: items.length > limit ? (items[limit - 1]?.id ?? null) : null
         }
+      })
+
+      /** Compares a limited number of the newest. The cursor then is the last one compared, and may be of another. */
+      const listSeen = Effect.fnUntraced(function* (where: Fragment, only: string, limit: number) {
+        const newest = sql`(SELECT * FROM refusals WHERE ${where} ORDER BY refusals.id DESC LIMIT ${mostCompared})`
+        const items = yield* run(sql`
+          SELECT ${shown} FROM ${newest} AS refusals JOIN domains ON domains.id = refusals.domain_id
+          WHERE ${sql.and(isSeen(only))} ORDER BY refusals.id DESC LIMIT ${limit + 1}
+        `)
+        if (items.length > limit) return { items: items.slice(0, limit), nextCursor: items[limit - 1]?.id ?? null }
+        const [last] = yield* sql<{ readonly id: RefusalId }>`
+          SELECT id FROM ${newest} AS refusals ORDER BY id DESC OFFSET ${mostCompared - 1} LIMIT 1
+        `
+        return { items, nextCursor: last?.id ?? null }
       })
 
       /** The rows of a domain, or of all, that match by index. */
@@ -173,7 +172,7 @@ export class Refusals extends Context.Service<
           messageId,
           most,
           ...filter
-        }: Filter & Pick<Search, "before" | "messageId"> & { readonly most: number },
+        }: RefusalFilters.Filter & Pick<Search, "before" | "messageId"> & { readonly most: number },
         domain: ReadonlyArray<Fragment>
       ): Fragment => {
         const filtered = [
@@ -200,8 +199,9 @@ export class Refusals extends Context.Service<
       }
 
       const search: Refusals["Service"]["search"] = Effect.fn("Refusals.search")(function* (asked) {
-        const { domainIds, fromDomain, limit, scope, subject, ...byIndex } = asked
+        const { domainIds, fromDomain, limit, only, scope, subject, ...byIndex } = asked
         const compared = [
+          ...isSeen(only),
           ...(subject === undefined ? [] : [sql`position(lower(${subject}) IN lower(refusals.subject)) > 0`]),
           ...(fromDomain === undefined
             ? []
@@ -237,17 +237,22 @@ export class Refusals extends Context.Service<
         return { refusals, cut: ended?.cut == null ? null : DateTime.fromDateUnsafe(ended.cut) }
       })
 
-      const during: Refusals["Service"]["during"] = Effect.fn("Refusals.during")(function* ({ domain, id }, since) {
+      const during: Refusals["Service"]["during"] = Effect.fn("Refusals.during")(function* (
+        { domain, id },
+        since,
+        only
+      ) {
         const start = DateTime.toDateUtc(since)
         const rows = yield* sql<{ readonly reason: RefusalReason; readonly refused: number }>`
           -- Of a row that began earlier, one at least is of this time.
           SELECT reason, sum(CASE WHEN first_at >= ${start} THEN count ELSE 1 END)::float8 AS refused FROM refusals
-          WHERE ${sql.and([sql`domain_id = ${id}`, ...conditions({ since })])}
+          WHERE ${sql.and([sql`domain_id = ${id}`, ...conditions({ since }), ...isSeen(only)])}
           GROUP BY reason ORDER BY refused DESC
         `
         const total = rows.reduce((sum, { refused }) => sum + refused, 0)
         if (total === 0) return null
-        const mails = total === 1 ? "1 mail for this domain was" : `${total} mails for this domain were`
+        const place = only === undefined ? "this domain" : only
+        const mails = total === 1 ? `1 mail for ${place} was` : `${total} mails for ${place} were`
         return `${mails} refused in this time: ${rows.map(({ reason }) => reason).join(", ")}. GET /api/trace?to=${domain} says why, and what to do`
       })
 
@@ -255,8 +260,6 @@ export class Refusals extends Context.Service<
     })
   )
 }
-
-const firstIdAt = (time: DateTime.Utc) => Uuid7.lowestAt(DateTime.toEpochMillis(time))
 
 /** A workspace that has not proven that it holds the domain does not see whose mail was refused. */
 const toRefusal = ({ envelopeFrom, isVerified, recipient, ...row }: typeof Row.Type): Refusal => {
@@ -275,6 +278,7 @@ const toRefusal = ({ envelopeFrom, isVerified, recipient, ...row }: typeof Row.T
     last_at: row.lastAt,
     client_address: row.clientAddress,
     helo: row.helo,
+    relayed: row.relayed,
     from: visible(envelopeFrom),
     recipient: visible(recipient),
     subject: row.subject,

@@ -11,6 +11,7 @@ import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { keptDays } from "../statistics/DomainStatistics.ts"
 import { idleHours } from "../workspaces/ConsoleSessions.ts"
+import * as GivenCodes from "../workspaces/GivenCodes.ts"
 import * as IdempotencyKeys from "../workspaces/IdempotencyKeys.ts"
 import * as OldSegments from "./OldSegments.ts"
 import * as SweeperClock from "./SweeperClock.ts"
@@ -142,6 +143,7 @@ export class Sweeper extends Context.Service<
         yield* ExpiringRows.deleteUnverified(sql, pendingDays)
         yield* inBatches(batch, forgetKeys)
         yield* inBatches(batch, forgetAnswers)
+        yield* inBatches(batch, GivenCodes.forgetSome(sql, batch))
         yield* inBatches(batch, ExpiredRefusals.removeSome(sql, retentionDays, batch))
         yield* inBatches(batch, ExpiredOperationalEvents.removeSome(sql, retentionDays, batch))
         yield* ExpiredRefusals.removeDays(sql, keptDays)

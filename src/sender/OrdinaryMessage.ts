@@ -71,9 +71,10 @@ export const verify = (
     const own = verified.slice(0, signatures.length).map((one) => ({
       result: one.outcome.result,
       domain: one.signature.domain,
-      info: Dkim.info(one)
+      info: Dkim.info(one),
+      signed: one.signature.names
     }))
     return { signatures: own.length === 0 ? [unsigned] : own, authors: [author], fromFields: 1, arc }
   })
 
-const unsigned = { result: "none", domain: undefined, info: "dkim=none (message not signed)" }
+const unsigned = { result: "none", domain: undefined, signed: [], info: "dkim=none (message not signed)" }

@@ -19,7 +19,8 @@ const everywhere = (verdict: Authentication["spf"]): Authentication => ({
 export const unchecked: SenderVerdicts.Checked = {
   authentication: everywhere("none"),
   field: null,
-  author: null
+  author: null,
+  alignment: null
 }
 
 /** Verdicts given with a simulated message. */
@@ -29,7 +30,8 @@ export const given = (
 ): SenderVerdicts.Checked => ({
   authentication,
   field: AuthenticationResults.renderGiven(authservId, authentication),
-  author: null
+  author: null,
+  alignment: null
 })
 
 /**
@@ -78,7 +80,12 @@ export const make = (options: {
 
   const failed = (verdict: "permerror" | "temperror"): SenderVerdicts.Checked => {
     const authentication = everywhere(verdict)
-    return { authentication, field: AuthenticationResults.render(authservId, authentication), author: null }
+    return {
+      authentication,
+      field: AuthenticationResults.render(authservId, authentication),
+      author: null,
+      alignment: null
+    }
   }
 
   return ({ bytes, envelope, receivedAt }: Arrived): Promise<SenderVerdicts.Checked> => {

@@ -16,6 +16,18 @@ export interface Checked {
   readonly field: string | null
   /** The domain evaluated by DMARC, as an A-label. */
   readonly author: string | null
+  /** What speaks for that domain. Null without one domain of an author. */
+  readonly alignment: Alignment | null
+}
+
+/** The checks that passed in the name of the author's domain (RFC 9989, section 4.4). */
+export interface Alignment {
+  /** By the address of our own client. That of a relay's client is its word. */
+  readonly spf: boolean
+  readonly isSpfSaid: boolean
+  readonly dkim: boolean
+  /** The fields of recipients that such a signature covers in each of their occurrences, so that none was added later. */
+  readonly covered: ReadonlyArray<"to" | "cc">
 }
 
 /** A message to check. */
@@ -43,7 +55,8 @@ export const find = (question: Question, means: Means): Promise<Checked> => {
   const ip = envelope.remoteAddress
   // Only signatures depend on the body.
   const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means)
-  const sender = () => means.findSpf(means.ask, { ip, helo: envelope.helo, sender: envelope.from })
+  const sender = () =>
+    ip === "" ? Promise.resolve(noClient) : means.findSpf(means.ask, { ip, helo: envelope.helo, sender: envelope.from })
 
   const ordinary = OrdinaryMessage.open(header)
   const signed =
@@ -63,18 +76,22 @@ export const find = (question: Question, means: Means): Promise<Checked> => {
           result === "pass" && domain !== undefined ? [{ domain }] : []
         ),
         arcResult: sealed
-      }).then(({ response }) => told(question, signatures, sent, sealed, response))
+      }).then((found) => told(question, signatures, sent, sealed, found))
     )
   )
 }
 
+/** The SPF result of a message whose relay did not name the client. */
+const noClient: Spf.Finding = { result: "none", domain: "", info: "spf=none (the relay named no client)" }
+
 const told = (
-  { authservId, message }: Question,
+  question: Question,
   signatures: SignedMessage.SignedMessage["signatures"],
   sent: Spf.Finding,
   sealed: ARCResult,
-  aligned: DMARCResult | false
+  { dkimAligned, response: aligned }: Awaited<ReturnType<typeof Mailauth.evaluateDmarc>>
 ): Checked => {
+  const { authservId, message } = question
   const dkim = signatures.map(({ result }) => verdict(result))
   const authentication: Authentication = {
     spf: verdict(sent.result),
@@ -87,6 +104,10 @@ const told = (
   return {
     authentication,
     author: author === undefined ? null : domainToASCII(author.toLowerCase()),
+    alignment:
+      aligned === false || author === undefined
+        ? null
+        : alignmentOf(domainToASCII(author.toLowerCase()), aligned, dkimAligned, signatures, sent, question),
     field: AuthenticationResults.render(authservId, authentication, [
       ...signatures.map(({ info }) => info),
       sent.info,
@@ -94,6 +115,46 @@ const told = (
       aligned === false ? `dmarc=${authentication.dmarc}` : aligned.info
     ])
   }
+}
+
+/** With a DMARC record it decides. Without one, the author's domain or a parent of it must have passed. */
+const alignmentOf = (
+  author: string,
+  { alignment, status }: DMARCResult,
+  dkimAligned: ReadonlySet<string> | undefined,
+  signatures: SignedMessage.SignedMessage["signatures"],
+  sent: Spf.Finding,
+  { envelope, message }: Question
+): Alignment => {
+  const isWithout = status.result === "none"
+  const speaks = (domain: string) => `.${author}`.endsWith(`.${domainToASCII(domain.toLowerCase())}`)
+  const isAligned = (domain: string) =>
+    isWithout ? speaks(domain) : dkimAligned?.has(domainToASCII(domain.toLowerCase())) === true
+  const isSpfAligned = isWithout ? sent.result === "pass" && speaks(sent.domain) : alignment?.spf?.result !== undefined
+  const own = signatures.filter(
+    ({ domain, result, signed }) => result === "pass" && signed.length > 0 && domain !== undefined && isAligned(domain)
+  )
+  const spf = isSpfAligned && envelope.relayed !== true
+  return {
+    spf,
+    isSpfSaid: isSpfAligned && !spf,
+    dkim: own.length > 0,
+    // Read only where it decides.
+    covered: spf || own.length === 0 ? [] : coveredBy(own, message)
+  }
+}
+
+/** A signature covers the last fields of a name, as often as it names it (RFC 6376, section 5.4.2). */
+const coveredBy = (
+  signatures: SignedMessage.SignedMessage["signatures"],
+  message: Buffer
+): ReadonlyArray<"to" | "cc"> => {
+  const names = HeaderBlock.fields(message).map(({ name }) => name.toLowerCase())
+  const times = (list: ReadonlyArray<string>, name: string) => list.filter((one) => one === name).length
+  return (["to", "cc"] as const).filter((name) => {
+    const present = times(names, name)
+    return present > 0 && signatures.some(({ signed }) => times(signed, name) >= present)
+  })
 }
 
 const hasFrom = (message: Buffer): boolean =>

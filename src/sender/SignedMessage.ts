@@ -9,6 +9,8 @@ export interface SignedMessage {
     readonly result: string
     readonly domain: string | undefined
     readonly info: string
+    /** The signed fields in lower case. None if it signs a part of the body only, to which anybody can add. */
+    readonly signed: ReadonlyArray<string>
   }>
   /** The addresses in its From fields, and the number of these fields. */
   readonly authors: ReadonlyArray<string>
@@ -21,10 +23,11 @@ export const read = (message: Buffer, { ask, seconds }: Dkim.Means): Promise<Sig
   // Resolvers are typed by record type, which is only known here as text.
   Mailauth.dkimVerify(message, { resolver: ask as never, strict: true, curTime: seconds * 1_000 }).then(
     ({ arc, fromFields, headerFrom, results }) => ({
-      signatures: results.map(({ info, signingDomain, status }) => ({
+      signatures: results.map(({ info, signingDomain, signingHeaders, status }) => ({
         result: status.result,
         domain: signingDomain,
-        info
+        info,
+        signed: "underSized" in status ? [] : (signingHeaders?.keys.toLowerCase().split(": ") ?? [])
       })),
       authors: headerFrom,
       fromFields,

@@ -79,6 +79,13 @@ const webhookChangesPerDay = setting(
   "webhook changes of a workspace per UTC day, `0` for no limit. Raise it for tests that set many webhooks"
 )
 
+const answersPerHour = setting(
+  "MAX_ANSWERS_PER_HOUR",
+  Limit,
+  100,
+  "replies, automatic replies and bounces from one author to one address per hour and process, `0` for no limit. Inlet holds further ones as a mail loop. Lower it for agents that answer mail"
+)
+
 export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, emailsPerSender, messageBytes, retentionDays })
 
 /** Identification of API clients, and their daily limits. Zero is no limit. */
@@ -87,6 +94,9 @@ export const clients = Config.all({
   workspaceCreation,
   workspacesPerDay: Config.map(Config.all([production, workspacesPerAddress]), ([yes, most]) => (yes ? most : 0))
 })
+
+/** When answers of an author are a mail loop. */
+export const loops = Config.all({ answersPerHour })
 
 /** Limits of replays and webhook changes of a workspace. */
 export const actions = Config.all({

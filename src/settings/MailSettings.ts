@@ -1,7 +1,19 @@
 import { Config, Duration, Schema } from "effect"
 import { anywhere, inProduction, production, required } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
-import { AddressRange, Count, commaSeparated, Flag, HostName, Limit, NameServer, Port, Span } from "./SettingText.ts"
+import {
+  AddressRange,
+  Count,
+  commaSeparated,
+  Flag,
+  HostName,
+  HttpUrl,
+  Limit,
+  NameServer,
+  Port,
+  Secret,
+  Span
+} from "./SettingText.ts"
 
 const { section, setting } = Setting.section("The mail server")
 
@@ -124,6 +136,37 @@ const senderChecks = setting(
   "checks SPF, DKIM, DMARC and ARC. Otherwise every verdict is `none`. Turn it off behind a mail server that checks senders"
 )
 
+const scannerName = setting(
+  "MAIL_SCANNER",
+  Schema.Literals(["none", "rspamd"]).annotate({ message: "Expected none or rspamd" }),
+  "none",
+  "`none` or `rspamd`, which scans mail for spam and viruses"
+)
+
+const scannerTimeout = setting(
+  "MAIL_SCANNER_TIMEOUT",
+  Span,
+  Duration.seconds(10),
+  "how long a message waits for the scanner, at most twice. Then it goes on as `unknown`. Set it above the `task_timeout` of rspamd",
+  "`10s`"
+)
+
+const scannerConcurrency = setting(
+  "MAIL_SCANNER_CONCURRENCY",
+  Count,
+  8,
+  "messages of a process that the scanner has at a time. Raise it with the workers of rspamd and the threads of ClamAV"
+)
+
+const rspamdUrl = setting(
+  "RSPAMD_URL",
+  HttpUrl,
+  "http://127.0.0.1:11333",
+  "where a normal worker of rspamd listens, for `MAIL_SCANNER=rspamd`"
+)
+
+const rspamdPassword = setting("RSPAMD_PASSWORD", Secret, undefined, "password for it, if it asks for one")
+
 export const smtp = Config.all({
   host: smtpHost,
   port: smtpPort,
@@ -144,6 +187,10 @@ export const platform = Config.all({ domain: platformDomain, mxHost })
 export const dns = Config.all({ nameServers })
 
 export const reading = Config.all({ senderChecks, mxHost })
+
+export const scanner = Config.all({ name: scannerName, url: rspamdUrl, password: rspamdPassword })
+
+export const scanning = Config.all({ timeout: scannerTimeout, concurrency: scannerConcurrency })
 
 /** The address at which local clients reach the mail server. Undefined in production, where DNS is used. */
 export const smtpNearby = Config.map(Config.all([production, smtpHost, smtpPort]), ([isProduction, host, port]) =>

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { Clock, Context, DateTime, type Duration, Effect, Layer, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -8,7 +7,6 @@ import { canonical } from "../domains/DomainNames.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import type { Arrival } from "../intake/Copies.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
-import * as RetryKey from "../intake/RetryKey.ts"
 import * as Mime from "../mime/Mime.ts"
 import { Conflict, Invalid, TooLarge, TooManyRequests, Unavailable } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
@@ -81,21 +79,21 @@ export class Simulation extends Context.Service<
       ) {
         yield* checkSize(message.byteLength)
         const address = yield* addressIn(inbox, recipient)
-        const admitted = yield* Effect.catch(intake.admit(address), refusalOf)
+        const envelope = {
+          from: from === undefined ? authorOf(message) : addressOf(from),
+          helo: simulatedAddress,
+          remoteAddress: simulatedAddress
+        }
+        const admitted = yield* Effect.catch(intake.admit(address, envelope), refusalOf)
         const id = InboundEmailId.make(yield* random.uuidV7())
         const arrival: Arrival = {
-          envelope: {
-            from: from === undefined ? authorOf(message) : addressOf(from),
-            helo: simulatedAddress,
-            remoteAddress: simulatedAddress
-          },
+          envelope,
           recipients: [admitted],
           transmission: "HTTP",
           simulated: { id, authentication: { ...unauthenticated, ...authentication } },
           message: { byteLength: message.byteLength, copyInto: (target, offset) => target.set(message, offset) }
         }
-        yield* Effect.catch(intake.receive(arrival), refusalOf)
-        const key = RetryKey.of(inbox.domainId, admitted.address, createHash("sha256").update(message).digest())
+        const [key = null] = yield* Effect.catch(intake.receive(arrival), refusalOf)
         const [known] = yield* sql<{ readonly id: InboundEmailId }>`
           SELECT inbound_email_id AS id FROM received_once WHERE key = ${key}
         `
@@ -174,6 +172,11 @@ const refusalOf = Effect.fnUntraced(function* (error: IntakeError) {
     case "RejectedRoute":
       return yield* new Conflict({
         message: `The webhook ${error.pattern} rejects mail for this recipient. Choose another recipient, or change its action with PATCH /api/domains/{id}/webhooks/{webhookId}`
+      })
+    case "SenderRejected":
+      return yield* new Conflict({
+        message:
+          "A sender rule of the domain rejects this envelope sender. Choose another `from`, or remove the rule with DELETE /api/domains/{id}/sender-rules/{ruleId}"
       })
     case "MailLoop":
       return yield* new Conflict({ message: "Too many Received fields: the message is in a mail loop" })

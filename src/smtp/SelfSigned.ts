@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from "node:crypto"
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 import { DateTime } from "effect"
 
 // The DER (X.690) structures of a self-signed X.509 certificate (RFC 5280).
@@ -37,25 +37,30 @@ const pem = (label: string, der: Buffer) =>
 
 const day = 86_400_000
 
-/** Creates a P-256 key and a self-signed certificate for `host`, valid for a year from the day before `now`. */
-export const selfSigned = (host: string, now: number): { readonly key: string; readonly cert: string } => {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" })
+/** A certificate for `host` by its own P-256 key, as PEM. The times are in milliseconds. */
+export const certificate = (privateKey: KeyObject, host: string, notBefore: number, notAfter: number): string => {
   const serial = randomBytes(16)
   // A positive number without a leading zero.
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40
-  const certificate = sequence(
+  const content = sequence(
     element(0xa0, element(0x02, Buffer.from([2]))),
     element(0x02, serial),
     ecdsaWithSha256,
     named(host),
-    sequence(utcTime(now - day), utcTime(now + 365 * day)),
+    sequence(utcTime(notBefore), utcTime(notAfter)),
     named(host),
-    publicKey.export({ type: "spki", format: "der" }),
+    createPublicKey(privateKey).export({ type: "spki", format: "der" }),
     element(0xa3, sequence(extension("551d11", sequence(element(0x82, Buffer.from(host))))))
   )
-  const signature = element(0x03, Buffer.from([0]), sign("sha256", certificate, privateKey))
+  const signature = element(0x03, Buffer.from([0]), sign("sha256", content, privateKey))
+  return pem("CERTIFICATE", sequence(content, ecdsaWithSha256, signature))
+}
+
+/** Creates a P-256 key and a self-signed certificate for `host`, valid for a year from the day before `now`. */
+export const selfSigned = (host: string, now: number): { readonly key: string; readonly cert: string } => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" })
   return {
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-    cert: pem("CERTIFICATE", sequence(certificate, ecdsaWithSha256, signature))
+    cert: certificate(privateKey, host, now - day, now + 365 * day)
   }
 }

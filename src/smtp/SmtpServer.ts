@@ -2,16 +2,16 @@ import { Cause, Clock, Duration, Effect, Exit, FiberSet, Layer, Option, Predicat
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from "smtp-server"
 import { DataMemory } from "../intake/DataMemory.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
+import { MessageBytes } from "../intake/MessageBytes.ts"
 import type { Recipient } from "../intake/Recipient.ts"
+import * as Reply from "../intake/Reply.ts"
 import * as AddressRange from "../model/AddressRange.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
+import * as RefusedHeader from "../refusals/RefusedHeader.ts"
 import * as Settings from "../Settings.ts"
 import * as DataStream from "./DataStream.ts"
 import { GuardedServer } from "./GuardedServer.ts"
-import { MessageBytes } from "./MessageBytes.ts"
-import * as RefusedHeader from "./RefusedHeader.ts"
 import * as Refusing from "./Refusing.ts"
-import * as Reply from "./Reply.ts"
 import { recipientsPerMessage } from "./SessionBudget.ts"
 import * as SessionGuard from "./SessionGuard.ts"
 import * as SmtpLibrary from "./SmtpLibrary.ts"
@@ -25,6 +25,11 @@ export class SmtpListenError extends Schema.TaggedError<SmtpListenError>()("Smtp
 
 /** The excess over the message limit at which the connection is closed. */
 const toleratedExcess = 2 * 1024 * 1024
+
+/** The form of a reply that smtp-server accepts. */
+const toError = ({ code, enhanced, text }: Reply.Reply): Error =>
+  // The library chooses the enhanced code by the basic one, but passes on a code that is text.
+  Object.assign(new Error(text), { responseCode: `${code} ${enhanced}` as unknown as number })
 
 /** A cipher suite of an older TLS version may name a version before that of the session. */
 const tlsOf = ({ secure, tlsOptions }: SMTPServerSession) => {
@@ -74,7 +79,7 @@ export const layer = Layer.effectDiscard(
       const reply = error === undefined ? Reply.bug : Reply.fromError(error)
       const workspaceIds = error?._tag === "QuotaReached" ? error.workspaceIds : undefined
       refusing.refused({ ...about, command, session, reply, workspaceIds, cause: exit.cause })
-      send(() => callback(Reply.toError(reply)))
+      send(() => callback(toError(reply)))
     }
 
     const send = (callback: () => void) => {
@@ -89,12 +94,13 @@ export const layer = Layer.effectDiscard(
       return (first === undefined ? undefined : accepted.get(first))?.workspaceId ?? "demo"
     }
 
+    const clientOf = ({ envelope, remoteAddress }: SMTPServerSession) => ({
+      from: envelope.mailFrom === false ? "" : envelope.mailFrom.address,
+      remoteAddress
+    })
+
     const arrivalOf = (session: SMTPServerSession, message: MessageBytes) => ({
-      envelope: {
-        from: session.envelope.mailFrom === false ? "" : session.envelope.mailFrom.address,
-        helo: session.hostNameAppearsAs,
-        remoteAddress: session.remoteAddress
-      },
+      envelope: { ...clientOf(session), helo: session.hostNameAppearsAs },
       recipients: recipientsOf(session),
       transmission: {
         extended: session.openingCommand === "EHLO",
@@ -144,7 +150,7 @@ export const layer = Layer.effectDiscard(
             refusing.refused({ command: "DATA", session, reply: Reply.tooLarge(messageBytes), recipients, message })
             return send(() => callback(new Error("too large")))
           }
-          const answer = (exit: Exit.Exit<void, IntakeError | Reply.DataMemoryFull>) =>
+          const answer = (exit: Exit.Exit<unknown, IntakeError | Reply.DataMemoryFull>) =>
             reply(
               "DATA",
               session,
@@ -187,7 +193,7 @@ export const layer = Layer.effectDiscard(
       closeTimeout: 20_000,
       onRcptTo: (address, session, callback) => {
         const recipient = typed.address(session.id, address.address)
-        run(intake.admit(recipient)).addObserver((exit) =>
+        run(intake.admit(recipient, clientOf(session))).addObserver((exit) =>
           reply(
             "RCPT",
             session,

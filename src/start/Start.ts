@@ -51,6 +51,7 @@ export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
     SecretUnusable: ({ message }) => refuse(`DATA_DIR: ${message}`),
     Unconfigured: ({ message }) => refuse(message),
     BucketUnusable: ({ message }) => refuse(message),
+    RootsUnusable: ({ message }) => refuse(message),
     TlsUnusable: ({ message }) => refuse(message),
     SmtpLibraryChanged: ({ message }) => refuse(message),
     NetAddressError: (error) => refuse(`DNS_SERVERS: ${messageOf(error)}`),

@@ -2,6 +2,8 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Asker } from "../database/Turns.ts"
 import type { DomainId } from "../model/Domain.ts"
+import type { SpamVerdict } from "../model/Spam.ts"
+import * as Traits from "../model/Traits.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
@@ -54,13 +56,15 @@ export const round = Effect.gen(function* () {
     ON CONFLICT DO NOTHING
   `
 
+  const isOf = (verdict: SpamVerdict) => sql`(verdict = ${sql.literal(`${Traits.ofVerdict(verdict)}`)})::int`
+
   /** Another process that counts the same domain at the same time finds it locked, and leaves it out. */
   const count = (ids: ReadonlyArray<DomainId>) => sql`
     WITH due AS MATERIALIZED (
       SELECT * FROM domain_days_counted WHERE domain_id = ANY(${ids}::uuid[]) FOR UPDATE SKIP LOCKED
     ), new_events AS MATERIALIZED (
       SELECT due.domain_id, event.* FROM due CROSS JOIN LATERAL (
-        SELECT events.position, (events.received_at AT TIME ZONE 'UTC')::date AS day,
+        SELECT events.position, traits & ${sql.literal(`${Traits.verdictBits}`)} AS verdict, (events.received_at AT TIME ZONE 'UTC')::date AS day,
           coalesce(inbound_emails.raw_bytes, octet_length(payload)) AS bytes
         FROM events JOIN inbound_emails ON inbound_emails.id = inbound_email_id
         WHERE events.domain_id = due.domain_id AND events.position > due.position
@@ -78,15 +82,23 @@ export const round = Effect.gen(function* () {
         ORDER BY requested_at FETCH FIRST ${mostRows} ROWS WITH TIES
       ) AS attempt
     ), days AS (
-      INSERT INTO domain_days AS days (domain_id, day, accepted, bytes, delivered, failed, dead)
-      SELECT domain_id, day, sum(accepted), sum(bytes), sum(delivered), sum(failed), sum(dead) FROM (
-        SELECT domain_id, day, 1 AS accepted, bytes, 0 AS delivered, 0 AS failed, 0 AS dead FROM new_events
+      INSERT INTO domain_days AS days (
+        domain_id, day, accepted, bytes, spam, virus, unscanned, delivered, failed, dead
+      )
+      SELECT domain_id, day, sum(accepted), sum(bytes), sum(spam), sum(virus), sum(unscanned), sum(delivered),
+        sum(failed), sum(dead)
+      FROM (
+        SELECT domain_id, day, 1 AS accepted, bytes, ${isOf("spam")} AS spam, ${isOf("virus")} AS virus,
+          ${isOf("unknown")} AS unscanned, 0 AS delivered, 0 AS failed, 0 AS dead
+        FROM new_events
         UNION ALL
-        SELECT domain_id, day, 0, 0, ok::int, (NOT ok)::int, is_dead::int FROM new_attempts
+        SELECT domain_id, day, 0, 0, 0, 0, 0, ok::int, (NOT ok)::int, is_dead::int FROM new_attempts
       ) AS rows
       GROUP BY domain_id, day
       ON CONFLICT (domain_id, day) DO UPDATE SET
         accepted = days.accepted + excluded.accepted, bytes = days.bytes + excluded.bytes,
+        spam = days.spam + excluded.spam, virus = days.virus + excluded.virus,
+        unscanned = days.unscanned + excluded.unscanned,
         delivered = days.delivered + excluded.delivered, failed = days.failed + excluded.failed,
         dead = days.dead + excluded.dead
     ), latencies AS (

@@ -14,7 +14,7 @@ export interface Options {
   readonly prices?: number | Readonly<Record<string, number>>
 }
 
-const calls = ["quote", "holds", "register", "publish"] as const
+const calls = ["quote", "holds", "register", "publish", "addText", "removeText"] as const
 type Name = (typeof calls)[number]
 
 /** One call of the registrar. */
@@ -89,8 +89,18 @@ export const make = (options: Options = {}): FakeRegistrar => {
 
   const dnsHost = Layer.effect(
     DnsHost,
-    Effect.map(RegistrarMock.zones, ({ publish }) =>
-      DnsHost.of({ publish: (domain, records) => ask("publish", [domain], publish(domain, records)) })
+    Effect.map(RegistrarMock.zones, ({ publish, texts }) =>
+      DnsHost.of({
+        publish: (domain, records) => ask("publish", [domain], publish(domain, records)),
+        ...(texts === undefined
+          ? {}
+          : {
+              texts: {
+                add: (domain, text) => ask("addText", [domain], texts.add(domain, text)),
+                remove: (domain, text) => ask("removeText", [domain], texts.remove(domain, text))
+              }
+            })
+      })
     )
   )
   return { layer: Layer.merge(Layer.succeed(Registrar, registrar), dnsHost), calls: asked, sold, will }

@@ -8,11 +8,14 @@ import type { WebhookFormat } from "../delivery/formats/WebhookFormat.ts"
 import * as Formats from "../delivery/formats/WebhookFormats.ts"
 import * as Inlet from "../Inlet.ts"
 import * as Platform from "../process/Platform.ts"
+import type { CertificateAuthority } from "../providers/authority/CertificateAuthority.ts"
+import * as ChosenAuthority from "../providers/authority/ChosenAuthority.ts"
 import type { Billing } from "../providers/billing/Billing.ts"
 import * as Providers from "../providers/Providers.ts"
 import { DnsHost } from "../providers/registrar/DnsHost.ts"
 import { Registrar } from "../providers/registrar/Registrar.ts"
 import { Registrars } from "../providers/registrar/Registrars.ts"
+import type { MailScanner } from "../providers/scanner/MailScanner.ts"
 import { WebhookSigner } from "../providers/signing/WebhookSigner.ts"
 import type { RawStore } from "../providers/storage/RawStore.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
@@ -36,10 +39,14 @@ export interface Options {
   readonly registrars?: Seam<Registrars>
   /** The billing provider, such as FakeBilling. */
   readonly billing?: Seam<Billing>
+  /** Issues the certificate of `MX_HOST` with `ACME_DIRECTORY`, such as FakeAuthority. */
+  readonly authority?: Seam<CertificateAuthority>
   /** DNS, such as FakeDns. Without it no server answers. */
   readonly dns?: Seam<Dns.Dns>
   /** Signs webhook requests, such as FakeSigner. */
   readonly signer?: Seam<WebhookSigner>
+  /** Scans mail, such as FakeScanner. */
+  readonly scanner?: Seam<MailScanner>
   /** Formats of webhooks by name, such as FakeFormat, beside the built-in ones. */
   readonly formats?: Readonly<Record<string, Seam<WebhookFormat>>>
   /** The raw store, such as FakeRawStore. */
@@ -85,6 +92,7 @@ export class TestInlet extends Context.Service<
 >()("inlet/testing/TestInlet") {
   /** Starts a new service per Layer, and stops it with the scope. A failed start is a defect. */
   static readonly layer = ({
+    authority = ChosenAuthority.layerWith(),
     billing = Providers.billingWith(),
     clock = Layer.empty,
     database = embedded,
@@ -93,6 +101,7 @@ export class TestInlet extends Context.Service<
     rawStore = Providers.rawStore,
     registrar,
     registrars = registrar === undefined ? Providers.registrarsWith() : only(registrar),
+    scanner = Providers.scanner,
     settings = {},
     signer = WebhookSigner.layer
   }: Options = {}) =>
@@ -111,7 +120,9 @@ export class TestInlet extends Context.Service<
         }
         return Layer.sync(TestInlet, () => client(folder, env)).pipe(
           Layer.provideMerge(Inlet.layer),
-          Layer.provide(Layer.mergeAll(rawStore, dns, registrars, billing, signer, Formats.layerWith(formats))),
+          Layer.provide(
+            Layer.mergeAll(rawStore, dns, registrars, billing, signer, authority, scanner, Formats.layerWith(formats))
+          ),
           Layer.provideMerge(database),
           Layer.provideMerge(Platform.layer),
           Layer.provide(Telemetry.layer),

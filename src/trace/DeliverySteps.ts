@@ -2,6 +2,9 @@ import type { DateTime } from "effect"
 import { DateTime as Time } from "effect"
 import * as AnswerAdvice from "../delivery/AnswerAdvice.ts"
 import { catchAll } from "../model/Webhook.ts"
+import * as Routes from "../webhooks/routes/Routes.ts"
+import * as ScanStep from "./ScanStep.ts"
+import * as SenderStep from "./SenderStep.ts"
 import { type Attempt, mostAttempts, type ReadMail } from "./TracedMail.ts"
 import { done, type TraceOutcome, type TraceStep, wrong } from "./TraceEntry.ts"
 
@@ -10,7 +13,7 @@ const hostOf = (url: string) => new URL(url).host
 
 /** Where the event goes. */
 const route = (mail: ReadMail): TraceStep => {
-  const { action, domain, pattern, readAt, webhookUrl } = mail
+  const { action, domain, pattern, readAt, recipient, webhookUrl } = mail
   if (pattern === null) {
     return wrong(
       "route",
@@ -19,7 +22,9 @@ const route = (mail: ReadMail): TraceStep => {
       "Replay the event. The catch-all takes it, or the webhook that you name with ?webhook=ID"
     )
   }
-  const webhook = pattern === catchAll ? `The webhook of ${domain}` : `The webhook ${pattern} of ${domain}`
+  const own = pattern === catchAll ? `The webhook of ${domain}` : `The webhook ${pattern} of ${domain}`
+  const isByKind = !Routes.takes(pattern, Routes.localPartOf(recipient))
+  const webhook = isByKind ? `${own}, which takes mail of this kind,` : own
   if (webhookUrl !== null) return done("route", readAt, `${webhook} is at ${hostOf(webhookUrl)}`)
   if (action === "pull") {
     return done(
@@ -106,6 +111,8 @@ const state = (mail: ReadMail): State => {
     case "delivered":
       return { outcome: "delivered", step: done("state", deliveredAt, "Delivered") }
     case "held":
+      if (mail.holdReason === "spam" || mail.holdReason === "virus") return ScanStep.held(mail, mail.holdReason)
+      if (mail.holdReason !== null) return SenderStep.of(mail, mail.holdReason)
       return {
         outcome: "held",
         step: wrong(

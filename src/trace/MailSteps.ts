@@ -2,6 +2,7 @@ import { DateTime, Schema } from "effect"
 import { simulatedAddress } from "../model/InboundEmail.ts"
 import { InboundEvent } from "../model/InboundEvent.ts"
 import * as Traits from "../model/Traits.ts"
+import * as SessionText from "./SessionText.ts"
 import type { ReadMail, UnreadMail } from "./TracedMail.ts"
 import { done, type TraceStep, wrong } from "./TraceEntry.ts"
 
@@ -30,11 +31,11 @@ const verdicts = (field: string | null) => {
 
 /** From the connection to the storage. */
 export const received = (mail: UnreadMail): ReadonlyArray<TraceStep> => {
-  const { bytes, helo, mailFrom, receivedAt, recipients, remoteAddress, tls } = mail
+  const { bytes, helo, mailFrom, receivedAt, recipients, relayed, remoteAddress, tls } = mail
   const isSimulated = remoteAddress === simulatedAddress
   const session = isSimulated
     ? "Simulated with the API"
-    : `${remoteAddress} connected as ${helo === "" ? "nobody" : helo}, ${tls === null ? "without TLS" : `with ${tls}`}`
+    : SessionText.of({ address: remoteAddress, helo, relayed }, `, ${tls === null ? "without TLS" : `with ${tls}`}`)
   const shown = recipients.slice(0, 3).join(", ")
   const others = recipients.length > 3 ? ` and ${count(recipients.length - 3, "other address", "other addresses")}` : ""
   return [
@@ -43,17 +44,19 @@ export const received = (mail: UnreadMail): ReadonlyArray<TraceStep> => {
     done(
       "stored",
       receivedAt,
-      `Stored${bytes === null ? "" : ` ${count(bytes, "byte")}`}${isSimulated ? "" : ", and answered 250"}`
+      `Stored${bytes === null ? "" : ` ${count(bytes, "byte")}`}${isSimulated || relayed ? "" : ", and answered 250"}`
     )
   ]
 }
 
 /** From the storage to the event. */
 export const parsed = (mail: ReadMail): ReadonlyArray<TraceStep> => {
-  const { authenticationResults, eventId, readAt, receivedAt, traits } = mail
+  const { authenticationResults, eventId, readAt, receivedAt, relayed, traits } = mail
   const parse = Traits.parseOf(traits ?? 0)
+  const kind = Traits.kindOf(traits ?? 0)
   const took = count(DateTime.toEpochMillis(readAt) - DateTime.toEpochMillis(receivedAt), "millisecond")
-  const sender = verdicts(authenticationResults)
+  const words = kind === undefined || kind === "person" ? "" : `Kind: ${kind}. `
+  const sender = `${words}${verdicts(authenticationResults)}${relayed ? ". SPF is about the client that the relay named" : ""}`
   const raw = `The whole message is at GET /api/domains/${mail.domainId}/events/${eventId}/raw`
   return [
     parse === "full"

@@ -39,6 +39,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) =>
         FROM domains WHERE id = ANY(${domainIds.slice(0, 1)}::uuid[])
       `
     const [domain] = domains
+    const limit = scope === "all" ? null : scope.limit
     const health = `GET /api/domains/${domain?.id ?? "{id}"}/health`
     if (domainIds.length === 1 && domain?.status === "pending_verification") {
       return `${domain.name} is not verified, so it takes no mail. ${health} says what is missing`
@@ -46,9 +47,17 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) =>
     if (domainIds.length === 1 && domain?.status === "disabled") {
       return `${domain.name} is disabled: ${domain.disabledReason ?? "by the operator"}. It takes no mail`
     }
-    if (domain !== undefined && domain.unread > 0 && (messageId !== undefined || subject !== undefined)) {
+    if (
+      limit === null &&
+      domain !== undefined &&
+      domain.unread > 0 &&
+      (messageId !== undefined || subject !== undefined)
+    ) {
       const mails = domain.unread === 1 ? "1 stored mail is" : `${domain.unread} stored mails are`
       return `Nothing matches yet. ${mails} not parsed, so subject and Message-ID are not known. Search by from and to, or wait some seconds`
+    }
+    if (limit !== null) {
+      return `No mail and no refusal for ${limit.pattern} matches. Whoever gave you this key can search all mail`
     }
     return `No mail and no refusal matches, so the mail did not reach this service, or was removed since. ${health} checks the MX record. The sender's server has the reply it got`
   })

@@ -2,6 +2,8 @@ import { DateTime } from "effect"
 import type { Refusal } from "../refusals/Refusals.ts"
 import * as DeliverySteps from "./DeliverySteps.ts"
 import * as MailSteps from "./MailSteps.ts"
+import * as ScanStep from "./ScanStep.ts"
+import * as SessionText from "./SessionText.ts"
 import type { ReadMail, UnreadMail } from "./TracedMail.ts"
 import { done, type TraceEntry, wrong } from "./TraceEntry.ts"
 
@@ -27,7 +29,7 @@ export const ofRead = (mail: ReadMail): TraceEntry => {
   const { outcome, steps } = DeliverySteps.of(mail)
   return {
     ...ofMail(mail),
-    ...concluded([...MailSteps.received(mail), ...MailSteps.parsed(mail), ...steps]),
+    ...concluded([...MailSteps.received(mail), ...MailSteps.parsed(mail), ...ScanStep.of(mail), ...steps]),
     outcome,
     author: mail.author,
     recipient: mail.recipient,
@@ -49,12 +51,12 @@ export const ofUnread = (mail: UnreadMail): TraceEntry => ({
 })
 
 export const ofRefusal = (refusal: Refusal): TraceEntry => {
-  const { client_address, count, first_at, helo, last_at, remedy, reply } = refusal
+  const { client_address, count, first_at, helo, last_at, relayed, remedy, reply } = refusal
   const often = count === 1 ? "" : `, ${count} times until ${DateTime.formatIso(last_at)}`
   const session =
     client_address === null
       ? []
-      : [done("session", first_at, `${client_address} connected as ${helo === null || helo === "" ? "nobody" : helo}`)]
+      : [done("session", first_at, SessionText.of({ address: client_address, helo, relayed }))]
   return {
     ...concluded([...session, wrong("refused", first_at, `Refused with ${reply}${often}`, remedy)]),
     at: first_at,

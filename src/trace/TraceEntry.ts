@@ -8,7 +8,18 @@ const nullable = (description: string) => Schema.NullOr(Schema.String).annotate(
 
 /** One stage of a mail on its way, in order. */
 export const TraceStep = Schema.Struct({
-  step: Schema.Literals(["session", "recipient", "refused", "stored", "read", "route", "event", "attempt", "state"]),
+  step: Schema.Literals([
+    "session",
+    "recipient",
+    "refused",
+    "stored",
+    "read",
+    "scan",
+    "route",
+    "event",
+    "attempt",
+    "state"
+  ]),
   at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({ description: "null if the time is not known" }),
   ok: Schema.Boolean.annotate({ description: "false if something went wrong here" }),
   text: Schema.String,

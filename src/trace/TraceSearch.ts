@@ -2,11 +2,14 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import * as RecipientPattern from "../database/RecipientPattern.ts"
 import * as TimeRange from "../events/TimeRange.ts"
 import type { DomainId } from "../model/Domain.ts"
+import type { KeyLimit } from "../model/KeyLimit.ts"
 import * as MessageKey from "../model/MessageKey.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type * as TraceCursor from "./TraceCursor.ts"
+import * as UnreadSearch from "./UnreadSearch.ts"
 
 /** Mails that a search without an index compares, in all domains together, and at least this many in each. */
 export const mostCompared = 5_000
@@ -18,8 +21,8 @@ const beyondPage = 50
 /** Mails that parsers overtake each other by, at most. */
 const outOfOrder = 25
 
-/** The workspace whose mail is searched, or all mail, for the operator. */
-export type Scope = { readonly workspaceId: WorkspaceId } | "all"
+/** The workspace whose mail is searched, as far as the key may see it, or all mail, for the operator. */
+export type Scope = { readonly workspaceId: WorkspaceId; readonly limit: KeyLimit | null } | "all"
 
 /** What is searched. Everything is compared without case. */
 export interface Wanted {
@@ -32,6 +35,8 @@ export interface Wanted {
   readonly subject?: string | undefined
   readonly since?: DateTime.Utc | undefined
   readonly until?: DateTime.Utc | undefined
+  /** Only mail to local parts that this pattern takes, for a key with a limit. */
+  readonly only?: string | undefined
   /** Only what comes after it, in the order of entries. Its time is not before `until`. */
   readonly behind?: TraceCursor.Place | undefined
 }
@@ -53,6 +58,7 @@ type Row = { readonly cut: Date | null } & (FoundMail | { readonly kind: null })
 
 /** Searches mail by index, or among a bounded number of the newest. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  const unread = UnreadSearch.make(sql)
   const columns = sql`id, inbound_email_id, sender, recipient, subject, received_at, read_at, position`
 
   const times = ({ since, until }: Wanted) => [
@@ -60,22 +66,17 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     ...(until === undefined ? [] : [sql`received_at <= ${DateTime.toDateUtc(until)}`])
   ]
 
-  /** The address, or an address of the domain. */
-  const isFrom = (column: Fragment, from: string) =>
-    from.includes("@")
-      ? sql`lower(${column}) = lower(${from})`
-      : sql`lower(substring(${column} FROM '[^@]*$')) = lower(${from})`
-
-  const matching = ({ from, subject, to }: Wanted) =>
+  const matching = ({ from, only, subject, to }: Wanted) =>
     sql.and([
       sql`true`,
+      ...(only === undefined ? [] : [RecipientPattern.takes(sql, only, sql`recipient`)]),
       ...(to === undefined ? [] : [sql`lower(recipient) = lower(${to})`]),
       ...(subject === undefined ? [] : [sql`position(lower(${subject}) IN lower(subject)) > 0`]),
       ...(from === undefined
         ? []
         : [
-            sql`(${isFrom(sql`sender`, from)} OR EXISTS (
-              SELECT 1 FROM inbound_emails WHERE inbound_emails.id = inbound_email_id AND ${isFrom(sql`mail_from`, from)}
+            sql`(${UnreadSearch.isFrom(sql)(sql`sender`, from)} OR EXISTS (
+              SELECT 1 FROM inbound_emails WHERE inbound_emails.id = inbound_email_id AND ${UnreadSearch.isFrom(sql)(sql`mail_from`, from)}
             ))`
           ])
     ])
@@ -149,26 +150,6 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       `
   }
 
-  /** Stored messages without events, newest first. Their subject and Message-ID are not known yet. */
-  const unread = (domainIds: ReadonlyArray<DomainId>, wanted: Wanted, most: number) => {
-    const { from, to } = wanted
-    return sql`
-      SELECT mail.id, mail.received_at FROM unnest(${domainIds}::uuid[]) AS scope (id)
-      CROSS JOIN LATERAL (
-        SELECT id, received_at, mail_from, recipients FROM inbound_emails
-        WHERE ${sql.and([sql`domain_id = scope.id`, sql`state = 'received'`, ...times(wanted)])}
-        ORDER BY received_at DESC LIMIT ${sql.literal(`${most}`)}
-      ) AS mail
-      WHERE ${sql.and([
-        sql`true`,
-        ...(from === undefined ? [] : [isFrom(sql`mail_from`, from)]),
-        ...(to === undefined
-          ? []
-          : [sql`lower(${to}) IN (SELECT lower(recipient) FROM unnest(recipients) AS recipient)`])
-      ])}
-    `
-  }
-
   const endOf = ({ until }: Wanted) =>
     until === undefined ? sql`'infinity'::timestamptz` : sql`${DateTime.toDateUtc(until)}::timestamptz`
 
@@ -218,8 +199,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const uncut = sql`SELECT NULL::timestamptz AS cut`
 
   const ofDomains = (domainIds: ReadonlyArray<DomainId>, wanted: Wanted, limit: number) => {
-    const { from, messageId, subject, to, until } = wanted
-    const isCompared = from !== undefined || subject !== undefined
+    const { from, messageId, only, subject, to, until } = wanted
+    const isCompared = from !== undefined || subject !== undefined || (only !== undefined && to === undefined)
     const most = isCompared
       ? Math.max(leastOfDomain, Math.ceil(mostCompared / Math.max(1, domainIds.length)))
       : limit + beyondPage
@@ -239,7 +220,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     ]
     return statement({
       walked: sql.join(" UNION ALL ", false)(walks.map((one) => sql`(${one})`)),
-      unread: subject === undefined ? unread(domainIds, wanted, most) : none,
+      unread: subject === undefined ? unread({ domainIds, wanted, most, times: times(wanted) }) : none,
       cut: cutOf(wanted, most),
       wanted,
       limit
@@ -270,7 +251,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
             JOIN domains ON domains.id = (SELECT domain_id FROM inbound_emails WHERE inbound_emails.id = mail.id)
             WHERE ${sql.and([
               sql`state = 'received'`,
-              ...(from === undefined ? [] : [isFrom(sql`mail_from`, from)]),
+              ...(from === undefined ? [] : [UnreadSearch.isFrom(sql)(sql`mail_from`, from)]),
               ...(to === undefined
                 ? []
                 : [sql`lower(${to}) IN (SELECT lower(recipient) FROM unnest(recipients) AS recipient)`])

@@ -6,6 +6,8 @@ import { DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId, DomainName, DomainStatus } from "../model/Domain.ts"
 import { InboundEmailId } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
+import * as Traits from "../model/Traits.ts"
+import { HoldReason } from "../model/Trust.ts"
 import { WebhookAction, WebhookId } from "../model/Webhook.ts"
 
 /** Attempts that an entry shows, the last ones. */
@@ -22,6 +24,7 @@ const stored = {
   mailFrom: Schema.String,
   helo: Schema.String,
   remoteAddress: Schema.String,
+  relayed: Schema.Boolean,
   recipients: Schema.Array(Schema.String),
   tls: text,
   bytes: Schema.NullOr(Schema.Int),
@@ -61,6 +64,9 @@ const ReadMail = Schema.Struct({
   isLeased: Schema.Boolean,
   deliveredAt: date,
   lastError: text,
+  holdReason: Schema.NullOr(HoldReason),
+  /** The end of the payload of mail that was scanned or that a sender rule holds, which has what was judged. */
+  tail: text,
   webhookUrl: text,
   webhookId: WebhookId,
   /** Null if the webhook was removed. */
@@ -81,11 +87,14 @@ const mostOfSubject = 500
 /** Characters of the payload that may hold the Message-ID. */
 const headLength = 4_000
 
+/** Characters of the payload that may hold `trust` and `spam`, its last fields. */
+const tailLength = 6_000
+
 /** Loads what a trace shows of mails. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const ofMail = sql`
     inbound_emails.id AS inbound_email_id, domains.id AS domain_id, domains.name AS domain,
-    mail_from, helo, remote_address, recipients, tls, raw_bytes - trace_bytes AS bytes, read_attempts
+    mail_from, helo, remote_address, relayed, recipients, tls, raw_bytes - trace_bytes AS bytes, read_attempts
   `
 
   const attempts = SqlSchema.findAll({
@@ -107,6 +116,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       SELECT ${ofMail}, events.received_at, events.id AS event_id, events.recipient, events.sender AS author, left(subject, ${mostOfSubject}) AS subject,
         left(payload, ${headLength}) AS head, traits, read_at, authentication_results,
         deliveries.status, deliveries.attempts, due_at, deliveries.leased_until IS NOT NULL AS is_leased, delivered_at, last_error,
+        hold_reason, CASE WHEN hold_reason IS NOT NULL OR traits & ${sql.literal(`${Traits.verdictBits}`)} > 0 THEN right(payload, ${tailLength}) END AS tail,
         ${DeliveryRows.ofDelivery(sql)} AS webhook_id, url AS webhook_url, pattern, action, domains.status AS domain_status, disabled_reason, paused_at, probe_at
       FROM events
       JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id

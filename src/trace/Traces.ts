@@ -6,6 +6,7 @@ import * as DomainNames from "../domains/DomainNames.ts"
 import { Invalid } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import { Refusals } from "../refusals/Refusals.ts"
+import * as Routes from "../webhooks/routes/Routes.ts"
 import * as NothingFound from "./NothingFound.ts"
 import * as TraceCursor from "./TraceCursor.ts"
 import * as TracedMail from "./TracedMail.ts"
@@ -56,6 +57,7 @@ export class Traces extends Context.Service<
             SELECT id FROM domains
             WHERE ${sql.and([
               ...(scope === "all" ? [] : [sql`workspace_id = ${scope.workspaceId}`]),
+              ...(scope === "all" || scope.limit?.domainId == null ? [] : [sql`id = ${scope.limit.domainId}`]),
               ...(name === undefined ? [] : [sql`name = ${name}`])
             ])}
             ORDER BY id DESC LIMIT ${mostDomains}
@@ -69,7 +71,7 @@ export class Traces extends Context.Service<
         wanted: TraceSearch.Wanted,
         limit: number
       ) => {
-        const { behind, from, messageId, since, subject, to, until } = wanted
+        const { behind, from, messageId, only, since, subject, to, until } = wanted
         return refusals.search({
           scope,
           ...(domainIds === "all" ? {} : { domainIds }),
@@ -77,6 +79,7 @@ export class Traces extends Context.Service<
           messageId,
           recipient: to,
           subject,
+          only,
           since,
           until,
           before: behind === undefined ? undefined : TraceCursor.idBound(behind),
@@ -95,6 +98,7 @@ export class Traces extends Context.Service<
         const domainIds = isOfAll ? ("all" as const) : yield* domainsOf(scope, name)
         const wanted = {
           ...asked,
+          only: scope === "all" ? undefined : scope.limit?.pattern,
           to: to?.includes("@") ? to : undefined,
           behind: place,
           until: place === undefined ? asked.until : earliest(place.at, asked.until)
@@ -103,9 +107,14 @@ export class Traces extends Context.Service<
         const found = yield* refused(scope, domainIds, wanted, limit + 1)
         const ids = (kind: TraceSearch.FoundMail["kind"]) =>
           mails.flatMap((mail) => (mail.kind === kind ? [mail.id] : []))
+        /** A mail as the key may see it, without recipients that its pattern does not take. */
+        const seen = <M extends TracedMail.UnreadMail>(mail: M): M => ({
+          ...mail,
+          recipients: mail.recipients.filter((recipient) => isSeen(scope, recipient))
+        })
         const entries = [
-          ...(yield* traced.read(ids("event"))).map(TraceEntries.ofRead),
-          ...(yield* traced.unread(ids("unread"))).map(TraceEntries.ofUnread),
+          ...(yield* traced.read(ids("event"))).map((mail) => TraceEntries.ofRead(seen(mail))),
+          ...(yield* traced.unread(ids("unread"))).map((mail) => TraceEntries.ofUnread(seen(mail))),
           ...found.refusals.map(TraceEntries.ofRefusal)
         ].map((entry) => ({ entry, place: { at: entry.at, id: idOf(entry) } }))
         const bound = boundOf([cut === null ? null : DateTime.fromDateUnsafe(cut), found.cut])
@@ -127,6 +136,9 @@ export class Traces extends Context.Service<
     })
   ).pipe(Layer.provide([HeavyReads.layer, Refusals.layer]))
 }
+
+const isSeen = (scope: TraceSearch.Scope, recipient: string) =>
+  scope === "all" || scope.limit === null || Routes.takes(scope.limit.pattern, Routes.localPartOf(recipient))
 
 /** How far back all searches went. */
 const boundOf = (cuts: ReadonlyArray<DateTime.Utc | null>) => {

@@ -3,7 +3,7 @@ import { type SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { DomainId } from "../model/Domain.ts"
-import { WebhookAction, WebhookId } from "../model/Webhook.ts"
+import { WebhookAction, WebhookId, WebhookKinds } from "../model/Webhook.ts"
 
 const time = Schema.NullOr(Schema.DateTimeUtcFromDate)
 
@@ -17,6 +17,7 @@ export const WebhookRow = Schema.Struct({
   format: Schema.String,
   basicAuth: Schema.Boolean,
   description: Schema.NullOr(Schema.String),
+  kinds: WebhookKinds,
   hasOwnSecret: Schema.Boolean,
   createdAt: Schema.DateTimeUtcFromDate,
   failingSince: time,
@@ -24,7 +25,7 @@ export const WebhookRow = Schema.Struct({
 })
 export type WebhookRow = typeof WebhookRow.Type
 
-const columns = `id, domain_id, pattern, action, url, format, basic_auth, description, signing_secret IS NOT NULL AS has_own_secret,
+const columns = `id, domain_id, pattern, action, url, format, basic_auth, description, kinds, signing_secret IS NOT NULL AS has_own_secret,
   created_at, failing_since, paused_at`
 
 /** A statement whose rows have our own shape, so that another one is a bug. */
@@ -61,21 +62,28 @@ export const make = (sql: SqlClient.SqlClient) => {
         format: Schema.String,
         credentials: Schema.NullOr(Schema.Uint8Array),
         basicAuth: Schema.Boolean,
-        description: Schema.NullOr(Schema.String)
+        description: Schema.NullOr(Schema.String),
+        kinds: Schema.fromJsonString(WebhookKinds)
       }),
-      execute: ({ action, basicAuth, credentials, description, domainId, format, id, pattern, url }) => sql`
-        INSERT INTO webhooks (id, domain_id, pattern, action, url, format, credentials, basic_auth, description)
+      execute: ({ action, basicAuth, credentials, description, domainId, format, id, kinds, pattern, url }) => sql`
+        INSERT INTO webhooks (id, domain_id, pattern, action, url, format, credentials, basic_auth, description, kinds)
         VALUES (
-          ${id}, ${domainId}, ${pattern}, ${action}, ${url}, ${format}, ${credentials}, ${basicAuth}, ${description}
+          ${id}, ${domainId}, ${pattern}, ${action}, ${url}, ${format}, ${credentials}, ${basicAuth}, ${description},
+          ${kinds}::jsonb
         )
         RETURNING ${shown}
       `
     }),
 
     describe: statement({
-      Request: Schema.Struct({ ...One.fields, pattern: Schema.String, description: Schema.NullOr(Schema.String) }),
-      execute: ({ description, domainId, id, pattern }) => sql`
-        UPDATE webhooks SET pattern = ${pattern}, description = ${description}
+      Request: Schema.Struct({
+        ...One.fields,
+        pattern: Schema.String,
+        description: Schema.NullOr(Schema.String),
+        kinds: Schema.fromJsonString(WebhookKinds)
+      }),
+      execute: ({ description, domainId, id, kinds, pattern }) => sql`
+        UPDATE webhooks SET pattern = ${pattern}, description = ${description}, kinds = ${kinds}::jsonb
         WHERE domain_id = ${domainId} AND id = ${id}
         RETURNING ${shown}
       `
@@ -85,6 +93,18 @@ export const make = (sql: SqlClient.SqlClient) => {
       Request: One,
       execute: ({ domainId, id }) =>
         sql`DELETE FROM webhooks WHERE domain_id = ${domainId} AND id = ${id} RETURNING ${shown}`
+    }),
+
+    /** Takes a webhook out of the kinds of the others. */
+    forget: statement({
+      Request: One,
+      execute: ({ domainId, id }) => sql`
+        UPDATE webhooks SET kinds = (
+          SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each_text(kinds) WHERE value <> ${id}
+        )
+        WHERE domain_id = ${domainId} AND kinds <> '{}'
+        RETURNING ${shown}
+      `
     }),
 
     /** Gives it a new secret, or none. An own one before it also signs for a while. */

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as EarlierVersion from "../database/EarlierVersion.ts"
 import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
-import { Conflict, type Invalid, type NotFound } from "../model/ApiError.ts"
+import { Conflict, Invalid, type NotFound } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { ReplayId } from "../model/Replay.ts"
 import {
@@ -15,7 +15,8 @@ import {
   noSuchWebhook,
   Webhook,
   type WebhookAction,
-  WebhookId
+  WebhookId,
+  type WebhookKinds
 } from "../model/Webhook.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as SigningSecret from "../workspaces/SigningSecret.ts"
@@ -30,6 +31,7 @@ export interface Draft extends Omit<WebhookTarget.Target, "wire"> {
   /** The format and the credentials beside a URL. */
   readonly wire: WebhookWire.Asked
   readonly description: string | null
+  readonly kinds: WebhookKinds
 }
 
 /** Whose secret signs the requests of a webhook. */
@@ -78,6 +80,7 @@ const toWebhook = (row: WebhookRows.WebhookRow) =>
     format: row.format,
     basicAuth: row.basicAuth,
     description: row.description,
+    kinds: row.kinds,
     has_own_secret: row.hasOwnSecret,
     created_at: row.createdAt,
     failing_since: row.failingSince,
@@ -138,6 +141,7 @@ const make = Effect.gen(function* () {
           })
         }
         yield* checkTies(pattern, others)
+        yield* checkKinds(draft.kinds, others)
         const [row] = yield* rows.insert({ ...draft, ...wire, pattern, id, domainId })
         if (row === undefined) return yield* Effect.die("no row of a webhook inserted")
         if (owner === "workspace") return { webhook: toWebhook(row), secret: undefined, signingKey }
@@ -148,6 +152,7 @@ const make = Effect.gen(function* () {
   })
 
   const update: Webhooks["Service"]["update"] = Effect.fn("Webhooks.update")(function* (domainId, id, change) {
+    if (change.kinds !== undefined) yield* EarlierVersion.refuse(sql)
     const result = yield* sql.withTransaction(
       Effect.gen(function* () {
         const all = yield* locked(domainId)
@@ -162,7 +167,14 @@ const make = Effect.gen(function* () {
           )
         }
         const description = change.description === undefined ? before.description : change.description
-        yield* rows.describe({ domainId, id, pattern, description })
+        const kinds = change.kinds ?? before.kinds
+        if (change.kinds !== undefined) {
+          yield* checkKinds(
+            change.kinds,
+            all.filter((other) => other !== before)
+          )
+        }
+        yield* rows.describe({ domainId, id, pattern, description, kinds })
         const action: WebhookAction = change.action ?? before.action
         const url = action === "webhook" ? (change.url ?? before.url) : null
         if (action === "webhook" && url === null) return yield* new Conflict({ message: needsUrl })
@@ -202,6 +214,7 @@ const make = Effect.gen(function* () {
         }
         // Attempts in progress keep the URL they went to.
         yield* WebhookTarget.change(sql, id, { action: "hold", url: null })
+        yield* rows.forget({ domainId, id })
         yield* rows.remove({ domainId, id })
       })
     )
@@ -229,6 +242,24 @@ const checkTies = (pattern: string, others: ReadonlyArray<WebhookRows.WebhookRow
         ? `The webhook ${tied.id} has the pattern ${pattern} already. Change that one with PATCH, or choose another pattern`
         : `An address could match both ${pattern} and ${tied.pattern}, the pattern of the webhook ${tied.id}, with as many literal characters each. Make one of them longer, or change that webhook`
   })
+}
+
+/** Refuses kinds of mail that would go to no other webhook of the domain. */
+const checkKinds = (kinds: WebhookKinds, others: ReadonlyArray<WebhookRows.WebhookRow>) => {
+  for (const [kind, id] of Object.entries(kinds)) {
+    const other = others.find((candidate) => candidate.id === id)
+    if (other === undefined) {
+      return new Invalid({
+        message: `kinds.${kind}: Expected the id of another webhook of this domain. GET /api/domains/{id}/webhooks lists them`
+      })
+    }
+    if (other.action === "reject") {
+      return new Invalid({
+        message: `kinds.${kind}: The webhook ${id} rejects mail, which is not possible once its kind is known. Give it the action hold, or choose another`
+      })
+    }
+  }
+  return Effect.void
 }
 
 const keepsPattern = "The catch-all keeps its pattern *. Create another webhook for other patterns"

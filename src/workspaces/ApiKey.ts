@@ -7,17 +7,19 @@ import type { KeyScope } from "../model/WorkspaceKey.ts"
 export type Scope = "full" | KeyScope
 
 /** The prefix of a key, for people and secret scanners. */
-const begins: Readonly<Record<Scope, string>> = { full: "ak_live_", read: "ak_read_" }
+const begins: Readonly<Record<Scope, string>> = { full: "ak_live_", read: "ak_read_", ingest: "ak_ingest_" }
 
-const form = /^ak_(live|read)_[\w-]{43}$/
+const form = /^ak_(live|read|ingest)_[\w-]{43}$/
 
 /** The scope in the key's prefix. Undefined for an invalid or incomplete key. */
 export const scopeOf = (apiKey: Redacted.Redacted): Scope | undefined => {
-  switch (form.exec(Redacted.value(apiKey))?.[1]) {
+  const kind = form.exec(Redacted.value(apiKey))?.[1]
+  switch (kind) {
     case "live":
       return "full"
     case "read":
-      return "read"
+    case "ingest":
+      return kind
     default:
       return undefined
   }
@@ -31,8 +33,17 @@ export const make = (random: SecureRandom.SecureRandom["Service"], scope: Scope)
 // SHA-256 is enough: keys are 256 random bits, so they cannot be brute-forced.
 export const hashOf = (apiKey: Redacted.Redacted) => createHash("sha256").update(Redacted.value(apiKey)).digest()
 
+/**
+ * The hash of a key with a limit. Processes of earlier versions look keys up by `hashOf`, and would not know the limit.
+ */
+export const limitedHashOf = (apiKey: Redacted.Redacted) =>
+  createHash("sha256")
+    .update(`limited ${Redacted.value(apiKey)}`)
+    .digest()
+
 /** The first characters of the key, to identify it without revealing it. */
-export const beginningOf = (apiKey: Redacted.Redacted) => Redacted.value(apiKey).slice(0, begins.full.length + 4)
+export const beginningOf = (apiKey: Redacted.Redacted) =>
+  Redacted.value(apiKey).slice(0, begins[scopeOf(apiKey) ?? "full"].length + 4)
 
 const send = "as `Authorization: Bearer ak_live_…`"
 
@@ -49,6 +60,7 @@ export const refusalOf = (apiKey: Redacted.Redacted): string => {
     case "full":
       return `This API key opens no workspace here: it was replaced, or is another service's. Send the one that is valid ${send}`
     case "read":
+    case "ingest":
       return "This API key opens no workspace here: it was revoked, or is another service's. Who has the workspace's own key makes another with POST /api/workspaces/keys"
     case undefined:
       return `This is no API key, or not all of it: send one ${send}, with 43 characters behind ${given.startsWith(begins.read) ? begins.read : begins.full}`

@@ -160,7 +160,7 @@ export class ConsoleSessions extends Context.Service<
           SELECT console_sessions.id, workspace_id, key_id, key_hash,
             last_used_at < now() - interval '5 minutes' AS is_stale
           FROM console_sessions LEFT JOIN workspaces ON workspaces.id = workspace_id
-          WHERE token_hash = ${hash} AND ${isFresh}
+          WHERE NOT EXISTS (SELECT 1 FROM workspace_keys WHERE id = key_id AND pattern IS NOT NULL) AND token_hash = ${hash} AND ${isFresh}
             AND (workspace_id IS NULL OR key_id IS NOT NULL OR key_hash = api_key_hash)
         `
       })
@@ -189,6 +189,8 @@ export class ConsoleSessions extends Context.Service<
           return {
             id: session.workspaceId,
             keyId: session.keyId,
+            // A key with a limit opens no session.
+            limit: null,
             keyHash: session.keyHash,
             scope: session.keyId === null ? ("full" as const) : ("read" as const),
             sessionId: session.id,

@@ -13,6 +13,8 @@ const keyLength = 32
 const nonceLength = 12
 const checked = new TextEncoder().encode("inlet secrets key")
 
+const textOf = (plain: Uint8Array) => Redacted.make(new TextDecoder().decode(plain))
+
 /** Encrypts secrets in the database with AES-256-GCM under `SECRETS_KEY`, with a new nonce in front. */
 export class SecretsKey extends Context.Service<
   SecretsKey,
@@ -21,6 +23,8 @@ export class SecretsKey extends Context.Service<
     seal(secret: Redacted.Redacted, owner: string): Effect.Effect<Uint8Array>
     /** Dies if authentication fails: the database was modified, or it is a bug. */
     open(sealed: Uint8Array, owner: string): Effect.Effect<Redacted.Redacted>
+    /** The same for bytes from a client. Undefined if authentication fails. */
+    openGiven(sealed: Uint8Array, owner: string): Effect.Effect<Redacted.Redacted | undefined>
   }
 >()("inlet/workspaces/SecretsKey") {
   static readonly layer = Layer.effect(
@@ -70,10 +74,11 @@ export class SecretsKey extends Context.Service<
         seal: Effect.fn("SecretsKey.seal")((secret, owner) =>
           Effect.orDie(encrypt(new TextEncoder().encode(Redacted.value(secret)), owner))
         ),
-        open: Effect.fn("SecretsKey.open")((sealed, owner) =>
+        open: Effect.fn("SecretsKey.open")((sealed, owner) => Effect.orDie(Effect.map(decrypt(sealed, owner), textOf))),
+        openGiven: Effect.fn("SecretsKey.openGiven")((sealed, owner) =>
           decrypt(sealed, owner).pipe(
-            Effect.map((plain) => Redacted.make(new TextDecoder().decode(plain))),
-            Effect.orDie
+            Effect.map(textOf),
+            Effect.orElseSucceed(() => undefined)
           )
         )
       })

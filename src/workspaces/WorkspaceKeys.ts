@@ -2,7 +2,9 @@ import { Effect, type Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
-import { Conflict } from "../model/ApiError.ts"
+import { Conflict, NotFound } from "../model/ApiError.ts"
+import { DomainId } from "../model/Domain.ts"
+import type { KeyLimit } from "../model/KeyLimit.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../model/WorkspaceKey.ts"
 import * as ApiKey from "./ApiKey.ts"
@@ -15,6 +17,8 @@ const Row = Schema.Struct({
   scope: KeyScope,
   name: Schema.NullOr(KeyName),
   begins: Schema.String,
+  pattern: Schema.NullOr(Schema.String),
+  domainId: Schema.NullOr(DomainId),
   createdAt: Schema.DateTimeUtcFromDate,
   lastUsedAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
 })
@@ -25,9 +29,20 @@ export interface OwnedKey {
   readonly id: KeyId
 }
 
+/** What a new key may do. */
+export interface Asked {
+  readonly scope: KeyScope
+  readonly name: KeyName | null
+  readonly limit: KeyLimit | null
+}
+
+const noSuchDomain = new NotFound({
+  message: "domain_id: No domain with this id in this workspace. GET /api/domains lists them"
+})
+
 /** The statements about additional keys. */
 export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom["Service"]) => {
-  const columns = sql.literal("id, scope, name, begins, created_at, last_used_at")
+  const columns = sql.literal("id, scope, name, begins, pattern, domain_id, created_at, last_used_at")
 
   const selectOf = SqlSchema.findAll({
     Request: WorkspaceId,
@@ -44,22 +59,21 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
       scope: KeyScope,
       name: Schema.NullOr(KeyName),
       begins: Schema.String,
-      hash: Schema.Uint8Array
+      hash: Schema.Uint8Array,
+      pattern: Schema.NullOr(Schema.String),
+      domainId: Schema.NullOr(DomainId)
     }),
     Result: Row,
-    execute: ({ begins, hash, id, name, scope, workspaceId }) => sql`
-      INSERT INTO workspace_keys (id, workspace_id, scope, name, begins, hash)
-      VALUES (${id}, ${workspaceId}, ${scope}, ${name}, ${begins}, ${hash})
+    execute: ({ begins, domainId, hash, id, name, pattern, scope, workspaceId }) => sql`
+      INSERT INTO workspace_keys (id, workspace_id, scope, name, begins, hash, pattern, domain_id)
+      VALUES (${id}, ${workspaceId}, ${scope}, ${name}, ${begins}, ${hash}, ${pattern}, ${domainId})
       RETURNING ${columns}
     `
   })
 
   const list = (workspaceId: WorkspaceId) => Effect.map(Bugs.die(selectOf(workspaceId)), (rows) => rows.map(toKey))
 
-  const create = Effect.fnUntraced(function* (
-    workspaceId: WorkspaceId,
-    { name, scope }: { readonly scope: KeyScope; readonly name: KeyName | null }
-  ) {
+  const create = Effect.fnUntraced(function* (workspaceId: WorkspaceId, { limit, name, scope }: Asked) {
     const id = KeyId.make(yield* random.uuidV7())
     const apiKey = yield* ApiKey.make(random, scope)
     const row = yield* sql.withTransaction(
@@ -71,8 +85,23 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
             message: `A workspace can have ${mostKeys} additional keys. Revoke one with DELETE /api/workspaces/keys/{id}. GET /api/workspaces/keys shows the last use of each`
           })
         }
-        const begins = ApiKey.beginningOf(apiKey)
-        return yield* insert({ id, workspaceId, scope, name, begins, hash: ApiKey.hashOf(apiKey) })
+        const domainId = limit?.domainId ?? null
+        if (domainId !== null) {
+          const found = yield* sql`
+            SELECT 1 FROM domains WHERE id = ${domainId} AND workspace_id = ${workspaceId} FOR KEY SHARE
+          `
+          if (found.length === 0) return yield* noSuchDomain
+        }
+        return yield* insert({
+          id,
+          workspaceId,
+          scope,
+          name,
+          begins: ApiKey.beginningOf(apiKey),
+          hash: limit === null ? ApiKey.hashOf(apiKey) : ApiKey.limitedHashOf(apiKey),
+          pattern: limit?.pattern ?? null,
+          domainId
+        })
       })
     )
     return { key: toKey(row), apiKey }
@@ -90,12 +119,19 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
       readonly id: KeyId
       readonly workspaceId: WorkspaceId
       readonly scope: KeyScope
+      readonly pattern: string | null
+      readonly domainId: DomainId | null
       readonly isNews: boolean
     }>`
-      SELECT id, workspace_id, scope, coalesce(last_used_at < now() - interval '1 hour', true) AS is_news
-      FROM workspace_keys WHERE hash = ${ApiKey.hashOf(apiKey)}
+      SELECT id, workspace_id, scope, pattern, domain_id,
+        coalesce(last_used_at < now() - interval '1 hour', true) AS is_news
+      FROM workspace_keys
+      WHERE hash IN (${ApiKey.hashOf(apiKey)}, ${ApiKey.limitedHashOf(apiKey)})
+        AND (hash = ${ApiKey.limitedHashOf(apiKey)}) = (pattern IS NOT NULL)
     `
-    return row
+    if (row === undefined) return undefined
+    const { domainId, pattern, ...key } = row
+    return { ...key, limit: pattern === null ? null : ({ pattern, domainId } satisfies KeyLimit) }
   })
 
   const noteUse = (id: KeyId) =>
@@ -107,8 +143,9 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
   return { create, list, remove, open, noteUse }
 }
 
-const toKey = ({ createdAt, lastUsedAt, ...row }: typeof Row.Type): WorkspaceKey => ({
+const toKey = ({ createdAt, domainId, lastUsedAt, ...row }: typeof Row.Type): WorkspaceKey => ({
   ...row,
+  domain_id: domainId,
   created_at: createdAt,
   last_used_at: lastUsedAt
 })

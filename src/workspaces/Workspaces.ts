@@ -3,8 +3,9 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { type Conflict, NotFound, Unauthorized } from "../model/ApiError.ts"
+import type { KeyLimit } from "../model/KeyLimit.ts"
 import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
-import type { KeyId, KeyName, KeyScope, WorkspaceKey } from "../model/WorkspaceKey.ts"
+import type { KeyId, WorkspaceKey } from "../model/WorkspaceKey.ts"
 import * as ApiKey from "./ApiKey.ts"
 import { SecretsKey } from "./SecretsKey.ts"
 import * as SigningSecret from "./SigningSecret.ts"
@@ -19,6 +20,8 @@ export interface Opened {
   readonly scope: ApiKey.Scope
   /** The key beside the workspace's own, or null for that one. */
   readonly keyId: KeyId | null
+  /** The mail that the key may see, or null for all of the workspace. */
+  readonly limit: KeyLimit | null
   /** SHA-256 of the workspace's own key, or null for another key. */
   readonly keyHash: Uint8Array | null
   /** Never succeeds, and fails once the key is replaced or revoked: at once in this process, within 3 s in others. */
@@ -34,7 +37,7 @@ export interface Replacements {
 }
 
 /**
- * Manages tenants, their API keys, read keys and signing secrets. Looks up the key of every request, without a cache.
+ * Manages tenants, their API keys, additional keys and signing secrets. Looks up the key of every request, without a cache.
  */
 export class Workspaces extends Context.Service<
   Workspaces,
@@ -54,8 +57,8 @@ export class Workspaces extends Context.Service<
     /** Creates an additional key. */
     createKey(
       id: WorkspaceId,
-      options: { readonly scope: KeyScope; readonly name: KeyName | null }
-    ): Effect.Effect<{ readonly key: WorkspaceKey; readonly apiKey: Redacted.Redacted }, Conflict | SqlError>
+      asked: WorkspaceKeys.Asked
+    ): Effect.Effect<{ readonly key: WorkspaceKey; readonly apiKey: Redacted.Redacted }, Conflict | NotFound | SqlError>
     /** The additional keys, newest first. */
     listKeys(id: WorkspaceId): Effect.Effect<ReadonlyArray<WorkspaceKey>, SqlError>
     /** Revokes an additional key. */
@@ -99,14 +102,15 @@ export class Workspaces extends Context.Service<
             `
             return row === undefined
               ? undefined
-              : { id: row.id, scope: "full" as const, keyId: null, keyHash: ApiKey.hashOf(apiKey) }
+              : { id: row.id, scope: "full" as const, keyId: null, limit: null, keyHash: ApiKey.hashOf(apiKey) }
           }
-          case "read": {
+          case "read":
+          case "ingest": {
             const row = yield* keys.open(apiKey)
             if (row?.isNews === true) yield* Effect.forkIn(keys.noteUse(row.id), scope)
             return row === undefined
               ? undefined
-              : { id: row.workspaceId, scope: row.scope, keyId: row.id, keyHash: null }
+              : { id: row.workspaceId, scope: row.scope, keyId: row.id, limit: row.limit, keyHash: null }
           }
           case undefined:
             return undefined

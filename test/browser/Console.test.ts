@@ -49,7 +49,9 @@ const hostile = {
 }
 
 describe("A browser", Needs.options(Needs.chromium), () => {
-  layer(Layer.mergeAll(TestInlet.layer({ ADMIN_TOKEN: token }), Browser.layer, WebhookReceiver.layer), {
+  // A retry by itself would come between two steps of a test on a busy machine.
+  const settings = { ADMIN_TOKEN: token, WEBHOOK_RETRY_DELAYS: "1h,1h,1h,1h,1h" }
+  layer(Layer.mergeAll(TestInlet.layer(settings), Browser.layer, WebhookReceiver.layer), {
     excludeTestServices: true,
     timeout: "120 seconds"
   })("The console", (it) => {
@@ -509,63 +511,67 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
-    it.effect("has no violation that axe finds, and does not scroll sideways, light and dark, wide and narrow", () =>
-      visiting(
-        ({ inlet, page }) =>
-          Effect.gen(function* () {
-            const inbox = yield* inlet.inbox("http://127.0.0.1:9/")
-            yield* inlet.call("POST", `/api/domains/${inbox.domainId}/simulate`, {
-              key: inbox.key,
-              body: { sample: "attachment" }
-            })
-            const list = inlet.call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key })
-            const { json } = yield* eventually(list, ({ json }) => json.events.length === 1)
-            const domain = `/console/d/${inbox.domainId}`
-            const mail = `${domain}/mail/${json.events[0].event_id}`
+    it.effect(
+      "has no violation that axe finds, and does not scroll sideways, light and dark, wide and narrow",
+      () =>
+        visiting(
+          ({ inlet, page }) =>
+            Effect.gen(function* () {
+              const inbox = yield* inlet.inbox("http://127.0.0.1:9/")
+              yield* inlet.call("POST", `/api/domains/${inbox.domainId}/simulate`, {
+                key: inbox.key,
+                body: { sample: "attachment" }
+              })
+              const list = inlet.call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key })
+              const { json } = yield* eventually(list, ({ json }) => json.events.length === 1)
+              const domain = `/console/d/${inbox.domainId}`
+              const mail = `${domain}/mail/${json.events[0].event_id}`
 
-            const look = Effect.fnUntraced(function* (path: string) {
-              yield* step(() => page.goto(`${inlet.url}${path}`))
-              yield* step(() => page.getByRole("heading", { level: 1 }).first().waitFor())
-              yield* eventually(
-                step(() => page.locator(".skeleton").count()),
-                (count) => count === 0
-              )
-              yield* step(() => page.addScriptTag({ content: axe.source }))
-              for (const width of [1_280, 360]) {
-                yield* step(() => page.setViewportSize({ width, height: 844 }))
-                assert.isAtMost(yield* overflow(page), 0, `${path} at ${width} px`)
-                for (const colorScheme of ["light", "dark"] as const) {
-                  yield* step(() => page.emulateMedia({ colorScheme }))
-                  assert.deepStrictEqual(yield* violations(page), [], `${path}, ${colorScheme} at ${width} px`)
+              const look = Effect.fnUntraced(function* (path: string) {
+                yield* step(() => page.goto(`${inlet.url}${path}`))
+                yield* step(() => page.getByRole("heading", { level: 1 }).first().waitFor())
+                yield* eventually(
+                  step(() => page.locator(".skeleton").count()),
+                  (count) => count === 0
+                )
+                yield* step(() => page.addScriptTag({ content: axe.source }))
+                for (const width of [1_280, 360]) {
+                  yield* step(() => page.setViewportSize({ width, height: 844 }))
+                  assert.isAtMost(yield* overflow(page), 0, `${path} at ${width} px`)
+                  for (const colorScheme of ["light", "dark"] as const) {
+                    yield* step(() => page.emulateMedia({ colorScheme }))
+                    assert.deepStrictEqual(yield* violations(page), [], `${path}, ${colorScheme} at ${width} px`)
+                  }
                 }
-              }
-            })
-            yield* look("/console/sign-in")
-            yield* enter(page, inlet.url, inbox.key)
-            yield* enter(page, inlet.url, token)
-            const paths = [
-              `${domain}/inbox`,
-              mail,
-              ...["deliveries", "headers", "json"].map((tab) => `${mail}?tab=${tab}`),
-              `${domain}/webhook`,
-              `${domain}/refused`,
-              "/console/trace",
-              `/console/trace?to=${inbox.address}`,
-              `${domain}/statistics`,
-              "/console/domains",
-              `/console/domains/${inbox.domainId}`,
-              "/console/keys",
-              "/console/operator",
-              "/console/operator/workspaces",
-              `/console/operator/trace?to=${inbox.address}`,
-              "/console/operator/domains",
-              "/console/nowhere"
-            ]
-            for (const path of paths) yield* look(path)
-          }),
-        // The checks run as a script of the page, which its policy forbids.
-        { bypassCSP: true }
-      )
+              })
+              yield* look("/console/sign-in")
+              yield* enter(page, inlet.url, inbox.key)
+              yield* enter(page, inlet.url, token)
+              const paths = [
+                `${domain}/inbox`,
+                mail,
+                ...["deliveries", "headers", "json"].map((tab) => `${mail}?tab=${tab}`),
+                `${domain}/webhook`,
+                `${domain}/refused`,
+                "/console/trace",
+                `/console/trace?to=${inbox.address}`,
+                `${domain}/statistics`,
+                "/console/domains",
+                `/console/domains/${inbox.domainId}`,
+                "/console/keys",
+                "/console/operator",
+                "/console/operator/workspaces",
+                `/console/operator/trace?to=${inbox.address}`,
+                "/console/operator/domains",
+                "/console/nowhere"
+              ]
+              for (const path of paths) yield* look(path)
+            }),
+          // The checks run as a script of the page, which its policy forbids.
+          { bypassCSP: true }
+        ),
+      // 20 pages in four looks each.
+      { timeout: 240_000 }
     )
   })
 

@@ -103,29 +103,37 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
-    it.effect("creates a read key, shows it once and revokes it, and rotates the signing secret", () =>
-      visiting(({ complaints, inlet, page }) =>
-        Effect.gen(function* () {
-          const { domainId, key, secret } = yield* inlet.inbox("http://127.0.0.1:9/")
-          yield* Console.enter(page, inlet.url, key, "/console/keys")
-          yield* step(() => page.getByPlaceholder("Name, such as support agent").fill("helper"))
-          yield* click(page, "Create a read key")
-          const made = yield* textOf(page.locator(".copy-line code"))
-          assert.match(made, /^ak_read_/)
-          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made })).status, 200)
-          yield* click(page, "Revoke helper")
-          yield* step(() => page.getByRole("cell", { name: "helper", exact: true }).waitFor({ state: "detached" }))
-          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made })).status, 401)
+    it.effect(
+      "creates read keys, with a pattern too, shows one once and revokes it, and rotates the signing secret",
+      () =>
+        visiting(({ complaints, inlet, page }) =>
+          Effect.gen(function* () {
+            const { domainId, key, secret } = yield* inlet.inbox("http://127.0.0.1:9/")
+            yield* Console.enter(page, inlet.url, key, "/console/keys")
+            yield* step(() => page.getByPlaceholder("Name, such as support agent").fill("helper"))
+            yield* click(page, "Create a read key")
+            const made = yield* textOf(page.locator(".copy-line code"))
+            assert.match(made, /^ak_read_/)
+            assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made })).status, 200)
+            yield* click(page, "Revoke helper")
+            yield* step(() => page.getByRole("cell", { name: "helper", exact: true }).waitFor({ state: "detached" }))
+            assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made })).status, 401)
 
-          yield* step(() => page.goto(`${inlet.url}/console/d/${domainId}/webhook`))
-          yield* click(page, "Rotate the secret")
-          yield* click(page, "Rotate")
-          const rotated = yield* textOf(page.locator(".copy-line code"))
-          assert.match(rotated, /^whsec_/)
-          assert.notStrictEqual(rotated, secret)
-          assert.deepStrictEqual(complaints, [])
-        })
-      )
+            yield* step(() => page.getByPlaceholder("All addresses, or agent-7").fill("agent-*"))
+            yield* click(page, "Create a read key")
+            yield* step(() => page.getByRole("cell", { name: "agent-*", exact: true }).waitFor())
+            const { json } = yield* inlet.call("GET", "/api/workspaces/keys", { key })
+            assert.strictEqual(json.keys[0].pattern, "agent-*")
+
+            yield* step(() => page.goto(`${inlet.url}/console/d/${domainId}/webhook`))
+            yield* click(page, "Rotate the secret")
+            yield* click(page, "Rotate")
+            const rotated = yield* textOf(page.locator(".copy-line code"))
+            assert.match(rotated, /^whsec_/)
+            assert.notStrictEqual(rotated, secret)
+            assert.deepStrictEqual(complaints, [])
+          })
+        )
     )
 
     it.effect("does nothing for forms, images, requests and frames of another origin", () =>

@@ -362,6 +362,43 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       }).pipe(Effect.scoped)
     )
 
+    it.effect("create a key for the mail of a pattern or a domain, and list what it sees", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        const made = yield* json("keys", "create", "--pattern", "agent-7")
+        const ofDomain = yield* json("keys", "create", "--domain", inbox.domain, "--pattern", "agent-*")
+        const { stdout } = yield* run("keys")
+        assert.match(stdout, new RegExp(`^${made.id}\tread\tagent-7\t`, "m"))
+        assert.match(stdout, new RegExp(`^${ofDomain.id}\tread\tagent-\\* of ${inbox.domainId}\t`, "m"))
+        yield* Mail.send(inlet.smtpPort, { to: `agent-7@${inbox.domain}`, text: "Your verification code is 739204." })
+        yield* Mail.send(inlet.smtpPort, { to: `agent-8@${inbox.domain}`, text: "Your verification code is 111111." })
+        yield* Mailbox.events(inbox)
+        const reader = yield* person(made.api_key)
+        const list = yield* reader.run("events", "list")
+        assert.include(list.stdout, "agent-7")
+        assert.notInclude(list.stdout, "agent-8")
+        const code = yield* reader.run("wait", "--code", "--newer-than", "5m")
+        assert.strictEqual(code.stdout, "739204\n")
+        const bad = yield* run("keys", "create", "--pattern", "a@b.example")
+        assert.match(bad.stderr, /Expected the part of an address before the @/)
+      })
+    )
+
+    it.effect("create an ingest key for a domain", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        const made = yield* json("keys", "create", "--scope", "ingest", "--domain", inbox.domain)
+        assert.match(made.api_key, /^ak_ingest_/)
+        assert.match((yield* run("keys")).stdout, new RegExp(`^${made.id}\tingest\t\\* of ${inbox.domainId}\t`, "m"))
+        const relay = yield* person(made.api_key)
+        assert.match((yield* relay.run("domains", "list")).stderr, /^An ingest key [^\n]+\n$/)
+      })
+    )
+
     it.effect("create and list a read key, and revoke it only with --yes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -379,7 +416,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(refused.code, 1)
 
         const list = yield* run("keys")
-        const row = new RegExp(`^${made.id}\tread\t${made.begins}…\t[^\t]+\t[^\t]+\tmy agent$`, "m")
+        const row = new RegExp(`^${made.id}\tread\t-\t${made.begins}…\t[^\t]+\t[^\t]+\tmy agent$`, "m")
         assert.match(list.stdout, row)
         const unsure = yield* run("keys", "revoke", made.id)
         assert.match(unsure.stderr, /^Revoke the key my agent \(ak_read_[\w-]{4}…\)\? [^\n]+ Add --yes\n$/)

@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { Webhook } from "standardwebhooks"
 import { verify } from "../../src/effect.ts"
 import type { Answer } from "../ApiCall.ts"
+import * as CommandLine from "../CommandLine.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -226,6 +227,73 @@ layer(
           [1, "pull", 500, '{"ok":true}']
         ]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("forwards only mail of the webhook in --webhook, copied or taken, each with a position of its own", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { app, folder, inbox } = yield* developer
+      const at = `/api/domains/${inbox.domainId}/webhooks`
+      const { json } = yield* inlet.call("POST", at, { key: inbox.key, body: { pattern: "support", secret: "own" } })
+      const send = (localPart: string) => Mail.send(inlet.smtpPort, { to: `${localPart}@${inbox.domain}` })
+      const env = { INLET_URL: inlet.url, INLET_API_KEY: inbox.key, XDG_STATE_HOME: folder }
+      const listen = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+        const printed = { stdout: "", stderr: "" }
+        const all = ["listen", "--forward-to", app.url, "--webhook", "support", ...args]
+        const running = yield* Effect.forkChild(CommandLine.run(all, env, printed))
+        yield* Effect.race(
+          eventually(
+            Effect.sync(() => printed.stderr),
+            (text) => text.includes("Ctrl-C stops")
+          ),
+          Fiber.await(running)
+        )
+        return { printed, running, stop: Fiber.interrupt(running) }
+      })
+      const copies = yield* listen()
+      yield* send("sales")
+      yield* send("support")
+      const copy = yield* app.next
+      assert.strictEqual(copy.event.recipient, `support@${inbox.domain}`)
+      yield* isTrusted(copy, json.webhook_signing_secret)
+      const fs = yield* FileSystem.FileSystem
+      const file = `${folder}/inlet/listen/${inbox.domainId}-${json.webhook.id}.json`
+      yield* eventually(fs.readFileString(file), (text) => text.includes(copy.event.event_id))
+      yield* copies.stop
+
+      const wrong = yield* listen("--take")
+      const { stderr } = yield* Fiber.join(wrong.running)
+      assert.match(stderr, /^The webhook support has the action hold, so its mail does not wait to be taken/)
+      yield* inlet.call("PATCH", `${at}/${json.webhook.id}`, { key: inbox.key, body: { action: "pull" } })
+      const taken = yield* listen("--take")
+      yield* send("sales")
+      yield* send("support+2")
+      assert.strictEqual((yield* app.next).event.recipient, `support+2@${inbox.domain}`)
+      yield* taken.stop
+      assert.lengthOf(yield* app.all, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("takes with a key for the webhook's pattern", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { app, inbox } = yield* developer
+      const at = `/api/domains/${inbox.domainId}/webhooks`
+      yield* inlet.call("POST", at, { key: inbox.key, body: { pattern: "agent-7", action: "pull" } })
+      const { json } = yield* inlet.call("POST", "/api/workspaces/keys", {
+        key: inbox.key,
+        body: { scope: "read", pattern: "agent-7" }
+      })
+      const env = { INLET_URL: inlet.url, INLET_API_KEY: json.api_key }
+      const args = ["listen", "--forward-to", app.url, "--take", "--webhook", "agent-7"]
+      const running = yield* Effect.forkChild(CommandLine.run(args, env))
+      yield* Mail.send(inlet.smtpPort, { to: `agent-7@${inbox.domain}` })
+      const request = yield* app.next
+      yield* isTrusted(request, inbox.secret)
+      const events = Mailbox.events(inbox)
+      yield* eventually(events, ([event]) => event?.delivery.status === "delivered")
+      yield* Fiber.interrupt(running)
     }).pipe(Effect.scoped)
   )
 

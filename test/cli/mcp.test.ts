@@ -30,6 +30,8 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
             yield* Mail.send(inlet.smtpPort, { to: address, text: "Your verification code is 739204." })
             const { json } = yield* Fiber.join(wait)
             assert.strictEqual(json.code, "739204")
+            // The process is a session in both protocols.
+            assert.isTrue((yield* client.call("wait_for_code", { to: address, seconds: 0 })).json.timed_out)
             const { contents } = yield* client.read(`inlet://mail/${json.event_id}`)
             assert.include(JSON.stringify(contents), "739204")
             const { messages } = yield* client.prompt("verify_account", { site: "straße.example" })

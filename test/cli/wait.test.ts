@@ -1,28 +1,35 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, FileSystem, Layer } from "effect"
 import { createTransport } from "nodemailer"
 import * as CommandLine from "../CommandLine.ts"
 import * as Mail from "../Mail.ts"
+import { age } from "../MailAge.ts"
+import * as Mailbox from "../Mailbox.ts"
 import * as Needs from "../Needs.ts"
+import * as OpenWaits from "../OpenWaits.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 })
 
+/** The user's state folder. */
+const stateOf = (folder: string) => `${folder}/state`
+
 const shell = Effect.fnUntraced(function* (key: string, script: string) {
-  const { smtpPort, url } = yield* TestInlet
+  const { folder, smtpPort, url } = yield* TestInlet
   const inlet = `${process.execPath} src/cli/main.ts`
   return yield* Program.run("bash", ["-c", `inlet() { ${inlet} "$@"; }\n${script}`], {
-    env: { INLET_URL: url, INLET_API_KEY: key, SMTP_PORT: `${smtpPort}` }
+    env: { INLET_URL: url, INLET_API_KEY: key, SMTP_PORT: `${smtpPort}`, XDG_STATE_HOME: stateOf(folder) }
   })
 })
 
 /** Runs `inlet wait …` with a workspace key. */
 const wait = Effect.fnUntraced(function* (key: string, ...args: ReadonlyArray<string>) {
-  const { url } = yield* TestInlet
-  return yield* CommandLine.run(["wait", ...args], { INLET_URL: url, INLET_API_KEY: key })
+  const { folder, url } = yield* TestInlet
+  const env = { INLET_URL: url, INLET_API_KEY: key, XDG_STATE_HOME: stateOf(folder) }
+  return yield* CommandLine.run(["wait", ...args], env)
 })
 
 const codeMail = (code: string) => ({
@@ -109,6 +116,62 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
 
         const mail = yield* wait(key, ...after)
         assert.strictEqual(mail.stdout, `${printed.event.event_id}\n`)
+      })
+    )
+
+    it.effect("prints a code of the last 60 s with its age, and none twice", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { address, key } = inbox
+        yield* Mail.send(inlet.smtpPort, { to: address, ...codeMail("111111") })
+        const [first] = yield* Mailbox.events(inbox)
+        yield* age(first.event_id, 40)
+        const code = yield* wait(key, "--code", "--json", "--timeout", "1s")
+        const printed = JSON.parse(code.stdout)
+        assert.strictEqual(printed.value, "111111")
+        assert.isAtLeast(printed.age_seconds, 40)
+        assert.match(code.stderr, /^This code came 4\d seconds before the command\n$/)
+        const again = yield* wait(key, "--code", "--timeout", "0s")
+        assert.deepStrictEqual([again.stdout, again.code], ["", 4])
+
+        const running = yield* Effect.forkChild(wait(key, "--code", "--timeout", "60s"))
+        yield* OpenWaits.are(1)
+        yield* Mail.send(inlet.smtpPort, { to: address, ...codeMail("222222") })
+        assert.strictEqual((yield* Fiber.join(running)).stdout, "222222\n")
+        // An explicit start counts as it is, and the newest code comes first.
+        const after = yield* wait(key, "--code", "--after", "start", "--timeout", "0s")
+        assert.strictEqual(after.stdout, "222222\n")
+      })
+    )
+
+    it.effect("prints no code that came 91 s before its start", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, ...codeMail("111111") })
+        const [event] = yield* Mailbox.events(inbox)
+        yield* age(event.event_id, 91)
+        const late = yield* wait(inbox.key, "--code", "--timeout", "0s")
+        assert.deepStrictEqual([late.stdout, late.code], ["", 4])
+        const explicit = yield* wait(inbox.key, "--code", "--newer-than", "5m")
+        assert.strictEqual(explicit.stdout, "111111\n")
+      })
+    )
+
+    it.effect("prints a code that it cannot remember, with a warning", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const fs = yield* FileSystem.FileSystem
+        const inbox = yield* inlet.inbox()
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, ...codeMail("111111") })
+        yield* Mailbox.events(inbox)
+        const file = `${inlet.folder}/no-folder`
+        yield* fs.writeFileString(file, "")
+        const env = { INLET_URL: inlet.url, INLET_API_KEY: inbox.key, XDG_STATE_HOME: file }
+        const code = yield* CommandLine.run(["wait", "--code"], env)
+        assert.strictEqual(code.stdout, "111111\n")
+        assert.match(code.stderr, /The next `inlet wait` may print this code again/)
       })
     )
 

@@ -2,6 +2,7 @@ import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Inlet, NoMail, UnwantedMail } from "../../src/client.ts"
+import { age } from "../MailAge.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { failure } from "./Failure.ts"
 import * as ScriptedService from "./ScriptedService.ts"
@@ -48,6 +49,33 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
       yield* mail(code("555666"))
       assert.strictEqual(yield* Effect.promise(() => inbox.code()), "333444")
       assert.strictEqual(yield* Effect.promise(() => inbox.code()), "555666")
+    })
+  )
+
+  it.effect("returns no code twice, also with other filters", () =>
+    Effect.gen(function* () {
+      const { inbox, mail } = yield* begin
+      yield* mail(code("111222"))
+      assert.strictEqual(yield* Effect.promise(() => inbox.code()), "111222")
+      const error = yield* failure(() => inbox.code({ subject: "hi", timeout: 100 }))
+      assert.instanceOf(error, NoMail)
+      assert.match(error.message, /\nWithout `after`, code\(\) returns codes of the last 60s, each once$/)
+    })
+  )
+
+  it.effect("returns a code of the last 60 s, and an older one only after a mark", () =>
+    Effect.gen(function* () {
+      const { inbox, inlet, mail } = yield* begin
+      const { cursor_now: mark } = yield* Effect.promise(() => inlet.events.list(inbox.domainId, { limit: 1 }))
+      const old = yield* mail(code("111111"))
+      yield* age(old.events[0]?.event_id ?? "", 91)
+      assert.instanceOf(yield* failure(() => inbox.code({ timeout: 100 })), NoMail)
+      for (const _ of [1, 2]) {
+        assert.strictEqual(yield* Effect.promise(() => inbox.code({ after: mark })), "111111")
+      }
+      const fresh = yield* mail(code("222222"))
+      yield* age(fresh.events[0]?.event_id ?? "", 40)
+      assert.strictEqual(yield* Effect.promise(() => inbox.code()), "222222")
     })
   )
 

@@ -142,7 +142,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
          // The start of a worker is a part of its first test.
          test("a worker starts", ({ inbox }) => expect(inbox.address).toContain("@"))
          test("a wait ends before its test", async ({ inbox }) => {
-           test.setTimeout(4_000)
+           test.setTimeout(12_000)
            await expect(inbox.code()).rejects.toThrow("Nothing has come to it")
          })`
       )

@@ -294,6 +294,6 @@ describe("Dockerfile", () => {
         assert.strictEqual(code, 1)
         assert.match(stderr, /^Inlet can't start: DATABASE_URL/m)
       }).pipe(Effect.provide(NodeServices.layer)),
-    { timeout: 120_000 }
+    { timeout: 240_000 }
   )
 })

@@ -54,6 +54,7 @@ describe("Domains", () => {
             pull: false,
             webhook_paused_at: null,
             catch_all: "hold",
+            spam: "tag",
             created_at: json.created_at,
             verified_at: null,
             live_at: null

@@ -63,7 +63,9 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           { delivery: "pending" as const, from: "sender1@shop1.example" },
           { has: "code" as const },
           { subject: "needle" },
-          { sender: "bounce" as const }
+          { sender: "bounce" as const },
+          { only: "user-1" },
+          { only: "user0", recipient: "user0@d1.example" }
         ]
         /** The pages of the most expensive statement of each filter. */
         const measured = Effect.fnUntraced(function* () {

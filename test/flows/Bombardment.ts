@@ -18,6 +18,8 @@ export interface Impact {
   /** The slowest answer to other clients meanwhile. */
   readonly api: number
   readonly smtp: number
+  /** The delay by the machine alone. */
+  readonly timer: number
 }
 
 const strike = Effect.fnUntraced(function* (
@@ -36,7 +38,7 @@ const strike = Effect.fnUntraced(function* (
   const answered = performance.now() - started
   const received = yield* receiver.within(patience)
   const delivered = performance.now() - started - answered
-  const { api, smtp } = yield* look
+  const { api, smtp, timer } = yield* look
   const impact: Impact = {
     name: bomb.name,
     reply,
@@ -44,7 +46,8 @@ const strike = Effect.fnUntraced(function* (
     delivered: Option.isSome(received) ? delivered : null,
     parse: Option.match(received, { onNone: () => "-", onSome: ({ event }) => event.parse }),
     api,
-    smtp
+    smtp,
+    timer
   }
   return impact
 }, Effect.scoped)

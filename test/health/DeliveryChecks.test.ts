@@ -18,6 +18,7 @@ const webhook = (fields: Partial<Webhook>) =>
     format: "inlet",
     basicAuth: false,
     description: null,
+    kinds: {},
     has_own_secret: false,
     created_at: time,
     failing_since: null,

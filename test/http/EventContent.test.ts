@@ -28,6 +28,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         next_offset: null,
         tokens_estimate: 6,
         hidden: { words: 1, excerpt: null },
+        uncertain: false,
         links: [{ ref: 1, text: "here", url: "https://a.example/x" }]
       })
       const piece = yield* content("?format=text&max_chars=5&offset=7")

@@ -56,7 +56,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           ["DELETE", "/api/instant-inbox", "POST"],
           ["PATCH", "/health", "GET, HEAD"],
           ["OPTIONS", "/api/domains", "POST, GET, HEAD"],
-          ["POST", `/api/domains/${uuid}`, "GET, HEAD, DELETE"],
+          ["POST", `/api/domains/${uuid}`, "GET, HEAD, PATCH, DELETE"],
           ["POST", `/api/domains/${uuid}/events?limit=5`, "GET, HEAD"],
           ["POST", "/metrics", "GET, HEAD"],
           ["DELETE", "/llms.txt", "GET, HEAD"]

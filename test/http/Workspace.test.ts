@@ -5,7 +5,12 @@ import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-const settings = { MAX_EMAILS_PER_DAY: "5", MAX_MESSAGE_BYTES: "2000000", RETENTION_DAYS: "0" }
+const settings = {
+  HTTP_REQUESTS_PER_SECOND: "100",
+  MAX_EMAILS_PER_DAY: "5",
+  MAX_MESSAGE_BYTES: "2000000",
+  RETENTION_DAYS: "0"
+}
 
 layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 seconds" })("GET /api/workspace", (it) => {
   it.effect("returns the workspace of the key, its limits and its usage of today", () =>
@@ -20,6 +25,7 @@ layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 secon
         opsWebhookUrl: null,
         created_at: json.created_at,
         key_scope: "full",
+        key_limit: null,
         limits: {
           domains: 1,
           emails_per_day: 5,

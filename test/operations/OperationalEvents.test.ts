@@ -1,8 +1,10 @@
+import { generateKeyPairSync } from "node:crypto"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { ConfigProvider, DateTime, Duration, Effect, FileSystem, Layer, Schema } from "effect"
+import { ConfigProvider, DateTime, Duration, Effect, FileSystem, Layer, Option, Queue, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { generate } from "selfsigned"
+import { CurrentCertificate } from "../../src/certificates/CurrentCertificate.ts"
 import { OperationalEvent, OperationalEventId } from "../../src/model/OperationalEvent.ts"
 import * as Uuid7 from "../../src/model/Uuid7.ts"
 import { WorkspaceId } from "../../src/model/Workspace.ts"
@@ -11,6 +13,7 @@ import * as ExpiredOperationalEvents from "../../src/operations/ExpiredOperation
 import * as Ledger from "../../src/operations/Ledger.ts"
 import * as MxWatch from "../../src/operations/MxWatch.ts"
 import { OperationalQueue } from "../../src/operations/OperationalQueue.ts"
+import * as SelfSigned from "../../src/smtp/SelfSigned.ts"
 import { type OperationalEvent as Received, verifySync } from "../../src/webhook.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
@@ -589,6 +592,44 @@ describe("A certificate", () => {
       const [, second] = yield* eventually(rows, (all) => all.length === 2)
       assert.strictEqual(JSON.parse(second?.payload ?? "").days_left, 2)
       assert.match(JSON.parse(second?.payload ?? "").message, /ends in 2 days\. Renew the files/)
+    }).pipe(Effect.scoped, Effect.provide([TestDatabase.layer, NodeServices.layer]))
+  )
+
+  it.live("that Inlet orders is reported only in the last sixth of its life", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const now = DateTime.toEpochMillis(yield* DateTime.now)
+      const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" })
+      const read = yield* Queue.unbounded<void>()
+      let days: readonly [from: number, to: number] = [-3, 3]
+      const current = Effect.sync(() => {
+        Queue.offerUnsafe(read, undefined)
+        const [from, to] = days
+        const chain = SelfSigned.certificate(
+          privateKey,
+          "mx.inlet.test",
+          now + from * 86_400_000,
+          now + to * 86_400_000
+        )
+        return Option.some({ chain, key: Redacted.make("") })
+      })
+      yield* Layer.build(
+        CertificateWatch.layer.pipe(
+          Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))),
+          Layer.provide(Layer.succeed(CurrentCertificate, current)),
+          Layer.provide(Layer.succeed(CertificateWatch.Interval, "20 millis"))
+        )
+      )
+      const rows = sql<{ readonly payload: string }>`SELECT payload FROM operational_events`
+      // The second look begins after the first one has ended.
+      yield* Queue.take(read)
+      yield* Queue.take(read)
+      assert.deepStrictEqual(yield* rows, [])
+      days = [-80, 10]
+      const [first] = yield* eventually(rows, (all) => all.length === 1)
+      const event = JSON.parse(first?.payload ?? "")
+      assert.deepInclude(event, { type: "certificate.expiring", host: "mx.inlet.test" })
+      assert.match(event.message, /Inlet could not renew it\. GET \/admin\/status has the reason/)
     }).pipe(Effect.scoped, Effect.provide([TestDatabase.layer, NodeServices.layer]))
   )
 })

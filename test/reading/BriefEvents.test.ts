@@ -31,6 +31,7 @@ const tokens = (message: Uint8Array) => {
     contents,
     insight: Insight.of(contents, sender),
     authentication: { spf: "pass", dkim: "pass", dmarc: "pass", arc: "none" },
+    trust: { aligned: false, rule: null, reasons: ["not_checked"] },
     authservId: "mx.example.net",
     messageBytes: message.byteLength
   })

@@ -5,7 +5,13 @@ import { bombs } from "../mime/Bombs.ts"
 import { message } from "../mime/Message.ts"
 import { read, threads } from "./OnThreads.ts"
 
-const about = { traceBytes: 0, recipient: "a@example.com", authenticationResults: null, authservId: "mx.inlet.test" }
+const about = {
+  traceBytes: 0,
+  recipient: "a@example.com",
+  authenticationResults: null,
+  authservId: "mx.inlet.test",
+  spam: undefined
+}
 
 const carry = Effect.fnUntraced(function* (bytes: Uint8Array, withParts = true, tenant = "tenant") {
   const parser = yield* ParserThreads

@@ -33,6 +33,7 @@ export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Dep
         ],
         receivedAt: "2026-01-31T12:00:00.007Z",
         sha256: new Uint8Array(32),
+        rules: [],
         verdicts: null
       },
       // The bytes are transferred to the thread.

@@ -17,7 +17,10 @@ const verdicts: ReadonlyArray<string> = ["pass", "fail", "softfail", "neutral", 
 const verdict = (result: string) => (verdicts.includes(result) ? (result as Authentication["spf"]) : "neutral")
 
 /** The verdicts of mailauth for a complete message. */
-export const whole = ({ envelope, message }: SignedMail, ask: Ask): Promise<SenderVerdicts.Checked> =>
+export const whole = (
+  { envelope, message }: SignedMail,
+  ask: Ask
+): Promise<Omit<SenderVerdicts.Checked, "alignment">> =>
   authenticate(message, {
     ip: envelope.remoteAddress,
     helo: envelope.helo,

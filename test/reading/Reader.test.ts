@@ -11,6 +11,7 @@ import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { catchAll, catchAllOf } from "../../src/model/Webhook.ts"
+import { MailScanner } from "../../src/providers/scanner/MailScanner.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
 import type { Mail } from "../../src/reading/Mail.ts"
@@ -139,7 +140,7 @@ const another = Effect.gen(function* () {
   const { folder } = yield* TestInlet
   const store = RawStoreFile.layer(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
   const built = yield* Layer.build(
-    Layer.fresh(Reader.layer).pipe(Layer.provide([store, EventFeed.layer, Handover.layerNone]))
+    Layer.fresh(Reader.layer).pipe(Layer.provide([store, EventFeed.layer, Handover.layerNone, MailScanner.layerNone]))
   )
   return Context.get(built, Reader)
 })
@@ -154,6 +155,8 @@ const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
     workspaceId: null,
     sha256: createHash("sha256").update(message).digest(),
     traceBytes: 0,
+    rules: [],
+    spamAction: "tag",
     verdicts: null,
     envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
     recipients: [

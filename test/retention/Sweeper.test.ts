@@ -520,6 +520,21 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
+    it.effect("forgets the codes that a session was given 5 minutes ago", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { domainId } = yield* delivered
+        yield* sql`
+          INSERT INTO given_codes (workspace_id, session, domain_id, pair, position, given_at)
+          SELECT workspace_id, 'one', id, sha256(n::text::bytea), 1, now() - interval '1 minute' * (n % 6 + 0.5)
+          FROM domains CROSS JOIN generate_series(1, 1206) AS n WHERE id = ${domainId}
+        `
+        yield* (yield* sweeper()).leftovers
+        const left = yield* sql`SELECT 1 FROM given_codes WHERE domain_id = ${domainId}`
+        assert.lengthOf(left, 1_005)
+      })
+    )
+
     it.effect("removes expired idempotency keys, daily counters and rotated secrets", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

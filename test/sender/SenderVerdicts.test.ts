@@ -20,7 +20,8 @@ const same = Effect.fnUntraced(function* (
 ) {
   const { checked, isOrdinary } = yield* Oracle.ours(mail, ask, findKey)
   const whole = yield* Effect.promise(() => Oracle.whole(mail, ask))
-  assert.deepStrictEqual(checked, whole, `${name}: ${JSON.stringify(mail.message.toString("latin1", 0, 4_096))}`)
+  const { alignment: _, ...told } = checked
+  assert.deepStrictEqual(told, whole, `${name}: ${JSON.stringify(mail.message.toString("latin1", 0, 4_096))}`)
   return { isOrdinary, dkim: whole.authentication.dkim }
 })
 

@@ -1,6 +1,14 @@
 import { Layer } from "effect"
-import type { ZoneRecord } from "../../src/providers/registrar/DnsHost.ts"
-import { type Account, type Answer, belongsToAnother, make, type Operation, type Price, Vendor } from "./Vendor.ts"
+import {
+  type Account,
+  type Answer,
+  belongsToAnother,
+  make,
+  type Operation,
+  type Price,
+  Vendor,
+  type VendorRecord
+} from "./Vendor.ts"
 
 /** The simulator's account. */
 export const apiUser = "inlet"
@@ -12,6 +20,7 @@ const operations: Readonly<Record<string, Operation>> = {
   "namecheap.domains.check": "check",
   "namecheap.domains.getInfo": "holds",
   "namecheap.domains.create": "register",
+  "namecheap.domains.dns.getHosts": "records",
   "namecheap.domains.dns.setHosts": "publish"
 }
 
@@ -70,6 +79,8 @@ const answer = (parameters: Parameters, account: Account): Answer => {
       return getInfo(parameters, account)
     case "register":
       return create(parameters, account)
+    case "records":
+      return getHosts(parameters, account)
     case "publish":
       return setHosts(parameters, account)
     default:
@@ -195,7 +206,7 @@ const setHosts = (parameters: Parameters, { sales, zones }: Account) => {
   const { Command = "", EmailType, SLD = "", TLD = "" } = parameters
   const name = `${SLD}.${TLD}`
   if (!sales.has(name)) return error(2019166, "Domain not found")
-  const records: Array<ZoneRecord> = []
+  const records: Array<VendorRecord> = []
   for (let n = 1; parameters[`HostName${n}`] !== undefined; n++) {
     const host = parameters[`HostName${n}`] ?? ""
     const value = parameters[`Address${n}`] ?? ""
@@ -210,12 +221,42 @@ const setHosts = (parameters: Parameters, { sales, zones }: Account) => {
       case "TXT":
         records.push({ type: "TXT", name: host, value })
         break
+      case "A":
+        records.push({ type: "A", name: host, value })
+        break
       default:
         return error(2015280, "Validation error from RecordType")
     }
   }
   zones.set(name, records)
   return ok(Command, element("DomainDNSSetHostsResult", { Domain: name, IsSuccess: "true" }))
+}
+
+/**
+ * support/api/methods/domains-dns/get-hosts/: SLD, TLD; DomainDNSGetHostsResult with IsUsingOurDNS and EmailType, and a
+ * host with HostId, Name, Type, Address, MXPref, TTL for each record.
+ */
+const getHosts = ({ Command = "", SLD = "", TLD = "" }: Parameters, { sales, zones }: Account) => {
+  const name = `${SLD}.${TLD}`
+  if (!sales.has(name)) return error(2019166, "Domain not found")
+  const hosts = (zones.get(name) ?? []).map((record, index) =>
+    element("host", {
+      HostId: `${index + 1}`,
+      Name: record.name,
+      Type: record.type,
+      Address: record.value,
+      MXPref: record.type === "MX" ? `${record.priority}` : "10",
+      TTL: "1800"
+    })
+  )
+  return ok(
+    Command,
+    element(
+      "DomainDNSGetHostsResult",
+      { Domain: name, EmailType: "MX", IsUsingOurDNS: String(!name.startsWith("hosted-elsewhere")) },
+      hosts.join("")
+    )
+  )
 }
 
 const tldOf = (name: string) => name.slice(name.indexOf(".") + 1)

@@ -181,8 +181,19 @@ const createZone = (body: Json, { zones }: Account) => {
 
 /** PUT /dns/zones/{name}, zoneUpdateZoneRequest: records {add, remove, replace, update}. 872 without a zone. */
 const updateZone = (name: string, body: Json, { zones }: Account) => {
-  if (!zones.has(name)) return error(872, "Zone specified is not found.")
-  const records = recordsOf(body.records.replace)
+  const zone = zones.get(name)
+  if (zone === undefined) return error(872, "Zone specified is not found.")
+  const { add, remove, replace } = body.records
+  if (replace === undefined) {
+    const changed = recordsOf(add ?? remove)
+    if ("status" in changed) return changed
+    const given = new Set(changed.map((record) => JSON.stringify(record)))
+    const others = zone.filter((record) => !given.has(JSON.stringify(record)))
+    if (add !== undefined && others.length < zone.length) return error(817, "Duplicate record")
+    zones.set(name, add === undefined ? others : [...zone, ...changed])
+    return ok({ success: true })
+  }
+  const records = recordsOf(replace)
   if ("status" in records) return records
   zones.set(name, records)
   return ok({ success: true })

@@ -4,7 +4,7 @@ import type { ZoneRecord } from "../../src/providers/registrar/DnsHost.ts"
 import * as Ports from "../Ports.ts"
 
 /** The operations of a registrar, named the same for all vendors. */
-export type Operation = "login" | "price" | "check" | "holds" | "register" | "publish"
+export type Operation = "login" | "price" | "check" | "holds" | "register" | "records" | "publish"
 
 /**
  * A fault of a call. After `silence` and `hang-up` the vendor has acted without an answer. After the others it has
@@ -18,6 +18,9 @@ export type Mishap =
   | "hang-up"
   | { readonly delay: number }
   | { readonly error: number; readonly text: string; readonly name?: string }
+
+/** A record of a zone, also one that the owner made. */
+export type VendorRecord = ZoneRecord | { readonly type: "A"; readonly name: string; readonly value: string }
 
 /** `fee` is charged in addition by some vendors. */
 export interface Price {
@@ -48,7 +51,9 @@ export class Vendor extends Context.Service<
     /** The account's record of a name. */
     sale(name: string): Effect.Effect<Sale | undefined>
     /** The served zone of a name, in any order. */
-    zone(name: string): Effect.Effect<ReadonlyArray<ZoneRecord> | undefined>
+    zone(name: string): Effect.Effect<ReadonlyArray<VendorRecord> | undefined>
+    /** Adds a record as its owner. */
+    own(name: string, record: VendorRecord): Effect.Effect<void>
     /** The number of calls of an operation so far, optionally only those with this name. */
     asked(operation: Operation, name?: string): Effect.Effect<number>
     /** The number of calls interrupted before their answer. */
@@ -62,7 +67,7 @@ export interface Account {
   readonly prices: Map<string, Price>
   readonly premiums: Set<string>
   readonly sales: Map<string, Sale>
-  readonly zones: Map<string, ReadonlyArray<ZoneRecord>>
+  readonly zones: Map<string, ReadonlyArray<VendorRecord>>
   readonly tokens: Set<string>
 }
 
@@ -185,6 +190,8 @@ export const make = Effect.fnUntraced(function* (path: string, dialect: Dialect)
     drop: (name) => Effect.sync(() => void account.sales.delete(name)),
     sale: (name) => Effect.sync(() => account.sales.get(name)),
     zone: (name) => Effect.sync(() => account.zones.get(name)),
+    own: (name, record) =>
+      Effect.sync(() => void account.zones.set(name, [...(account.zones.get(name) ?? []), record])),
     asked: (operation, name = "") =>
       Effect.sync(() => asked.filter((call) => call.operation === operation && call.said.includes(name)).length),
     abandoned: Effect.sync(() => abandoned),

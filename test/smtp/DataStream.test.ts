@@ -1,8 +1,8 @@
 import { connect } from "node:net"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
+import { MessageBytes } from "../../src/intake/MessageBytes.ts"
 import * as DataStream from "../../src/smtp/DataStream.ts"
-import { MessageBytes } from "../../src/smtp/MessageBytes.ts"
 import { ReadTurns } from "../../src/smtp/ReadTurns.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -282,6 +282,7 @@ const alone = SmtpAlone.layer({
         const bytes = Buffer.alloc(message.byteLength)
         message.copyInto(bytes, 0)
         received.push(bytes.toString("latin1"))
+        return []
       })
   }
 })
@@ -339,7 +340,7 @@ const answered = Deferred.makeUnsafe<void>()
 
 const waiting = SmtpAlone.layer({
   intake: {
-    receive: () => Deferred.await(answered)
+    receive: () => Effect.as(Deferred.await(answered), [])
   }
 })
 

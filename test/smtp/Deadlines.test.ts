@@ -97,7 +97,7 @@ const transactions = SmtpAlone.layer({
   bounds: { lookMilliseconds: 10, transactionMilliseconds: 1_400, commandMilliseconds: 1_000 },
   // Longer than the deadlines of the client.
   intake: {
-    receive: () => Effect.sleep("1800 millis")
+    receive: () => Effect.as(Effect.sleep("1800 millis"), [])
   }
 })
 

@@ -22,10 +22,12 @@ const known: Intake["Service"] = {
           domain,
           domainId,
           workspaceId: null,
-          route: { id: catchAllOf(domainId), pattern: catchAll, action: "webhook" }
+          route: { id: catchAllOf(domainId), pattern: catchAll, action: "webhook" },
+          rules: [],
+          spamAction: "tag"
         })
       : Effect.fail(new UnknownDomain()),
-  receive: () => Effect.void
+  receive: () => Effect.succeed([])
 }
 
 /** The SMTP server with an Intake of the test, without a database. */

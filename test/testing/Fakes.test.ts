@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { OrderLooks } from "../../src/purchase/PurchaseWorker.ts"
+import * as FakeAuthority from "../../src/testing/FakeAuthority.ts"
 import * as FakeBilling from "../../src/testing/FakeBilling.ts"
 import * as FakeClock from "../../src/testing/FakeClock.ts"
 import * as FakeDns from "../../src/testing/FakeDns.ts"
@@ -190,4 +191,40 @@ describe("TestInlet", { timeout: 60_000 }, () => {
       assert.match(yield* inlet.send({ to: "nobody@unknown.example" }), /^550 /)
     }).pipe(Effect.provide(TestInlet.layer({ settings: { MAX_MESSAGE_BYTES: "2000" } })))
   )
+})
+
+describe("A fake certificate authority", { timeout: 60_000 }, () => {
+  const settings = {
+    ACME_DIRECTORY: "http://127.0.0.1:9/directory",
+    ACME_TERMS_AGREED: "true",
+    ADMIN_TOKEN: "operator"
+  }
+  const certificate = Effect.gen(function* () {
+    const inlet = yield* TestInlet
+    const { json } = yield* inlet.call("GET", "/admin/status", { key: "operator" })
+    return json.certificate
+  })
+
+  it.live("issues a certificate for the mail server", () => {
+    const authority = FakeAuthority.make({ days: 30 })
+    return Effect.gen(function* () {
+      const { not_after, not_before } = yield* eventually(certificate, (now) => now.not_after !== null)
+      assert.closeTo(Date.parse(not_after) - Date.parse(not_before), 30 * 86_400_000, 1_000)
+      assert.deepStrictEqual(authority.orders, ["mx.inlet.test"])
+    }).pipe(Effect.provide(inletOf({ authority: authority.layer, settings })))
+  })
+
+  it.live("refuses, and the operator sees its reason", () => {
+    const authority = FakeAuthority.make()
+    return Effect.gen(function* () {
+      const { failures, not_after, problem } = yield* eventually(certificate, (now) => now.failures > 0)
+      assert.strictEqual(failures, 1)
+      assert.isNull(not_after)
+      assert.match(problem, /^The fake authority refuses\. The authority does not issue for mx\.inlet\.test/)
+    }).pipe(
+      Effect.provide(
+        Layer.unwrap(Effect.as(authority.will("refuse"), inletOf({ authority: authority.layer, settings })))
+      )
+    )
+  })
 })

@@ -47,6 +47,8 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         scope: "read",
         name: null,
         begins: api_key.slice(0, 12),
+        pattern: null,
+        domain_id: null,
         created_at: rest.created_at,
         last_used_at: null
       })
@@ -189,7 +191,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { apiKey, id } = yield* workspaces.create(WorkspaceName.make("a"))
-      const made = yield* workspaces.createKey(id, { scope: "read", name: null })
+      const made = yield* workspaces.createKey(id, { scope: "read", name: null, limit: null })
       const ofReader = yield* workspaces.authenticate(made.apiKey)
       const ofOwner = yield* workspaces.authenticate(apiKey)
       const outcome = (untilReplaced: typeof ofOwner.untilReplaced) =>

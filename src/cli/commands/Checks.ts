@@ -148,8 +148,22 @@ const day = 86_400_000
 /** Checks that the STARTTLS certificate is usable and names MX_HOST, and reports how long it is valid. */
 export const certificate = Effect.gen(function* () {
   const { mxHost, tlsCertificate } = yield* Settings.smtp
+  const ordered = yield* Settings.certificates
+  if (ordered !== undefined) {
+    const reached =
+      ordered.challenge === "http"
+        ? `. From another network, http://${mxHost}/.well-known/acme-challenge/doctor must answer "No certificate order waits for this token"`
+        : ""
+    return note(
+      "certificate",
+      `ordered from ${new URL(ordered.directory).host}. GET /admin/status says how long it is valid, or what went wrong${reached}`
+    )
+  }
   if (tlsCertificate === undefined) {
-    return note("certificate", "self-signed at each start: senders encrypt, but can't check it (SMTP_TLS_CERT)")
+    return note(
+      "certificate",
+      "self-signed at each start: senders encrypt, but can't check it (SMTP_TLS_CERT, ACME_DIRECTORY)"
+    )
   }
   const pair = yield* Effect.result(Tls.keyPair)
   if (Result.isFailure(pair)) return wrong("certificate", messageOf(pair.failure))

@@ -1,6 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { SpamAction } from "../../model/Spam.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
@@ -120,6 +121,25 @@ const pull = Command.make(
   )
 )
 
+const spam = Command.make(
+  "spam",
+  {
+    name,
+    action: Argument.Literals("action", SpamAction.literals).pipe(
+      Argument.withDescription("tag delivers spam and viruses with their verdict, hold waits for a release")
+    ),
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ action, json, name, ...place }) {
+    const answer = yield* Service.ask(place, (api) =>
+      Effect.flatMap(Service.domain(api, name), ({ id }) =>
+        api.domains.update({ params: { id }, payload: { spam: action } })
+      )
+    )
+    yield* Answer.record(json, answer)
+  })
+).pipe(Command.withDescription("Set what becomes of spam and viruses at a domain. Needs a mail scanner (MAIL_SCANNER)"))
+
 const remove = Command.make(
   "remove",
   { name, yes: Confirmation.yes, ...Service.flags },
@@ -139,6 +159,6 @@ const remove = Command.make(
 
 export const command = Command.make("domains").pipe(
   Command.withDescription("Domains of the workspace"),
-  Command.withSubcommands([list, get, add, verify, mx, webhook, pull, remove]),
+  Command.withSubcommands([list, get, add, verify, mx, webhook, pull, spam, remove]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -2,6 +2,8 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Option, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as EventFilters from "../../http/events/EventFilters.ts"
+import { kinds } from "../../model/KindNames.ts"
+import { WebhookId } from "../../model/Webhook.ts"
 import * as Answer from "../terminal/Answer.ts"
 import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Given from "../terminal/Given.ts"
@@ -30,8 +32,22 @@ const filters = {
     Flag.withDescription("Kind of sender"),
     Flag.optional
   ),
+  kind: Flag.Literals("kind", kinds).pipe(Flag.withDescription("Kind of mail"), Flag.optional),
+  spam: Flag.Literals("spam", ["clean", "spam", "virus", "unknown"]).pipe(
+    Flag.withDescription("Verdict of the mail scanner"),
+    Flag.optional
+  ),
+  trust: Flag.Literals("trust", ["passed", "held", "all"]).pipe(
+    Flag.withDescription("What the sender rules and the scanner say. By default all"),
+    Flag.optional
+  ),
   delivery: Flag.Literals("delivery", ["pending", "delivered", "dead", "held"]).pipe(
     Flag.withDescription("State of the delivery"),
+    Flag.optional
+  ),
+  webhook: Flag.String("webhook").pipe(
+    Flag.withDescription("id of the webhook that delivers the event"),
+    Flag.withSchema(WebhookId),
     Flag.optional
   ),
   after: text("after", "Only events after this position: a mark of `inlet wait --mark`, or an event_id"),

@@ -1,6 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Console, DateTime, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { Pattern } from "../../model/Webhook.ts"
 import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../../model/WorkspaceKey.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -9,11 +10,16 @@ import * as Given from "../terminal/Given.ts"
 import * as Profiles from "../terminal/Profiles.ts"
 import * as Service from "../terminal/Service.ts"
 
+/** The mail that a key sees, in a word. */
+const limitOf = ({ domain_id, pattern }: Pick<WorkspaceKey, "domain_id" | "pattern">) =>
+  pattern === null ? "-" : domain_id === null ? pattern : `${pattern} of ${domain_id}`
+
 const list = Effect.fnUntraced(function* ({ json, ...place }: Service.Place & { readonly json: boolean }) {
   const answer = yield* Service.ask(place, (api) => api.workspaces.listKeys())
-  const rows = answer.keys.map(({ begins, created_at, id, last_used_at, name, scope }) => ({
+  const rows = answer.keys.map(({ begins, created_at, domain_id, id, last_used_at, name, pattern, scope }) => ({
     id,
     scope,
+    only: limitOf({ pattern, domain_id }),
     key: `${begins}…`,
     created: DateTime.formatIso(created_at),
     last_used: last_used_at === null ? "-" : DateTime.formatIso(last_used_at),
@@ -26,12 +32,23 @@ const create = Command.make(
   "create",
   {
     scope: Flag.Literals("scope", KeyScope.literals).pipe(
-      Flag.withDescription("read (default): lists, waits for and streams mail, and changes nothing"),
+      Flag.withDescription(
+        "read (default): lists, waits for and streams mail, and changes nothing. ingest: hands mail over, and does nothing else"
+      ),
       Flag.withDefault("read")
     ),
     name: Flag.String("name").pipe(
       Flag.withDescription("1 to 100 characters, visible only to you"),
       Flag.withSchema(KeyName),
+      Flag.optional
+    ),
+    pattern: Flag.String("pattern").pipe(
+      Flag.withDescription("Only mail whose local part matches: agent-7, which also takes agent-7+tag, or agent-*"),
+      Flag.withSchema(Pattern),
+      Flag.optional
+    ),
+    domain: Flag.String("domain").pipe(
+      Flag.withDescription("Only this domain: its name or id. Default all"),
       Flag.optional
     ),
     save: Flag.String("save").pipe(
@@ -40,9 +57,13 @@ const create = Command.make(
     ),
     ...Service.flags
   },
-  Effect.fnUntraced(function* ({ json, name, save, scope, ...place }) {
-    const answer = yield* Service.ask(place, (api) =>
-      api.workspaces.createKey({ payload: { scope, ...Given.of({ name }) } })
+  Effect.fnUntraced(function* ({ domain, json, name, pattern, save, scope, ...place }) {
+    const answer = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const limit = Option.isSome(domain) ? { domain_id: (yield* Service.domain(api, domain.value)).id } : {}
+        return yield* api.workspaces.createKey({ payload: { scope, ...limit, ...Given.of({ name, pattern }) } })
+      })
     )
     if (Option.isNone(save)) return yield* Answer.record(json, answer)
     const { api_key: key, ...rest } = answer
@@ -50,7 +71,11 @@ const create = Command.make(
     yield* Console.error(`Saved as the profile ${save.value}`)
     yield* Answer.record(json, rest)
   })
-).pipe(Command.withDescription("Create a read-only key. Inlet shows it only once"))
+).pipe(
+  Command.withDescription(
+    "Create a key to read mail, or one for a relay. Optionally limited to some addresses or a domain. Inlet shows it only once"
+  )
+)
 
 const called = ({ begins, name }: Pick<WorkspaceKey, "begins" | "name">) =>
   name === null ? `${begins}…` : `${name} (${begins}…)`

@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Console, Effect, Exit, FiberMap, Schema, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import * as ClientSession from "../../mcp/ClientSession.ts"
 import * as Service from "../terminal/Service.ts"
 
 const Id = Schema.Union([Schema.String, Schema.Finite])
@@ -56,10 +57,14 @@ const forward = Effect.fnUntraced(function* ({ baseUrl, key }: Effect.Success<Re
   const stdio = yield* Stdio.Stdio
   const underWay = yield* FiberMap.make<typeof Id.Type, void, never>()
   const endpoint = `${baseUrl.replace(/\/$/, "")}/mcp`
+  // For protocols without sessions, so that this process gets no code twice.
+  const own = { [ClientSession.header]: crypto.randomUUID() }
   let session: Readonly<Record<string, string>> = {}
 
   const ask = (request: HttpClientRequest.HttpClientRequest) =>
-    client.execute(request.pipe(HttpClientRequest.bearerToken(key), HttpClientRequest.setHeaders(session)))
+    client.execute(
+      request.pipe(HttpClientRequest.bearerToken(key), HttpClientRequest.setHeaders({ ...own, ...session }))
+    )
 
   const answersTo = Effect.fnUntraced(function* (line: string, message: Message) {
     const version = message.params?._meta?.[versionKey]

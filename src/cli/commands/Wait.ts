@@ -1,12 +1,14 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Clock, Console, Duration, Effect, Option, Schedule, Stdio } from "effect"
+import { Clock, Console, DateTime, Duration, Effect, Option, Schedule, Stdio } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { BriefEvent } from "../../events/BriefEvent.ts"
 import * as EventFilters from "../../http/events/EventFilters.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import { freshSeconds } from "../../workspaces/GivenCodes.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Given from "../terminal/Given.ts"
+import * as PrintedCodes from "../terminal/PrintedCodes.ts"
 import * as Service from "../terminal/Service.ts"
 import * as SpanText from "../terminal/SpanText.ts"
 
@@ -28,7 +30,9 @@ interface Wanted {
 /** The output for a matching mail. */
 const valueOf = ({ event_id, extracted }: BriefEvent, { code, link }: Wanted) => {
   if (code) return extracted?.code?.value
-  if (link !== undefined) return extracted?.links.find(({ kind }) => link === "any" || kind === link)?.url
+  if (link !== undefined)
+    return extracted?.links.find(({ confidence, kind }) => confidence !== "low" && (link === "any" || kind === link))
+      ?.url
   return event_id
 }
 
@@ -37,16 +41,20 @@ interface Question {
   readonly id: DomainId
   readonly query: NonNullable<Parameters<Service.Client["events"]["list"]>[0]["query"]>
   readonly wanted: Wanted
+  /** Whether a mail that matches is of no use. */
+  readonly skips: (event: BriefEvent) => Effect.Effect<boolean>
 }
 
 /** One query: the newest matching mail, and the mark for the next query. */
-const look = Effect.fnUntraced(function* ({ api, id, query, wanted }: Question) {
+const look = Effect.fnUntraced(function* ({ api, id, query, skips, wanted }: Question) {
   const first = yield* api.events.list({ params: { id }, query })
   let page = first
   for (;;) {
     for (const event of page.events) {
-      const value = "textBytes" in event ? valueOf(event, wanted) : undefined
-      if (value !== undefined) return { found: { value, event }, mark: first.cursor_now, hint: undefined }
+      if (!("textBytes" in event)) continue
+      const value = valueOf(event, wanted)
+      if (value !== undefined && !(yield* skips(event)))
+        return { found: { value, event }, mark: first.cursor_now, hint: undefined }
     }
     if (page.next_cursor === null) return { found: undefined, mark: first.cursor_now, hint: first.hint }
     const { wait: _, ...same } = query
@@ -132,14 +140,18 @@ export const command = Command.make(
         ...(code ? { has: "code" as const } : wanted.link === undefined ? {} : { has: "link" as const }),
         ...Given.of({ from, fromDomain, subject, recipient: to })
       }
-      const ends = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout)
+      const began = yield* Clock.currentTimeMillis
+      const ends = began + Duration.toMillis(timeout)
+      const printed = yield* PrintedCodes.open(id)
+      const isExplicit = Option.isSome(after) || Option.isSome(newerThan)
+      const skips = code && !isExplicit ? printed.has : () => Effect.succeed(false)
 
-      // Existing mail counts only with an explicit start.
-      const before = Option.isSome(after)
-        ? yield* look({ api, id, wanted, query: { ...filter, after: after.value } })
-        : Option.isSome(newerThan)
-          ? yield* look({ api, id, wanted, query: { ...filter, newerThan: newerThan.value } })
-          : { found: undefined, mark: yield* now, hint: undefined }
+      // Existing mail counts only with an explicit start, or if it has a code and is fresh.
+      const start = isExplicit ? Given.of({ after, newerThan }) : code ? { newerThan: `${freshSeconds}s` } : undefined
+      const before =
+        start === undefined
+          ? { found: undefined, mark: yield* now, hint: undefined }
+          : yield* look({ api, id, wanted, skips, query: { ...filter, ...start } })
       let { found, hint, mark: place } = before
 
       if (found === undefined && (yield* stdio.stderrIsTerminal)) {
@@ -156,7 +168,7 @@ export const command = Command.make(
           })
         }
         const wait = Math.min(left, longest)
-        const next = yield* look({ api, id, wanted, query: { ...filter, after: place, wait } }).pipe(
+        const next = yield* look({ api, id, wanted, skips, query: { ...filter, after: place, wait } }).pipe(
           Effect.timeoutOrElse({
             duration: Duration.seconds(wait + 15),
             orElse: () => new CommandFailed({ message: "The service did not answer in time. Check it with GET /ready" })
@@ -168,17 +180,24 @@ export const command = Command.make(
         hint = next.hint ?? hint
       }
       if (code && found.event.extracted?.code?.confidence === "low") {
-        yield* Console.error("This code is a guess: several could be meant, or little speaks for it")
+        yield* Console.error("This code is a guess: the mail may mean another one, or a person may not see it")
       }
       const { event, value } = found
-      yield* Answer.lines(json, { value, event }, [value])
+      if (!code) return yield* Answer.lines(json, { value, event }, [value])
+      const received = DateTime.toEpochMillis(DateTime.makeUnsafe(event.receivedAt))
+      const secondsAt = (time: number) => Math.max(0, Math.round((time - received) / 1_000))
+      if (!isExplicit && secondsAt(began) > 0) {
+        yield* Console.error(`This code came ${secondsAt(began)} seconds before the command`)
+      }
+      yield* printed.keep(event)
+      yield* Answer.lines(json, { value, age_seconds: secondsAt(yield* Clock.currentTimeMillis), event }, [value])
     })
 
     yield* Service.ask(flags, question)
   })
 ).pipe(
   Command.withDescription(
-    "Wait for a mail, and print its code, link or event_id. Without --after or --newer-than only new mail counts. Exits with 4 on timeout"
+    "Wait for a mail, and print its code, link or event_id. Without --after or --newer-than only new mail counts, and codes of the last 60 seconds that were not printed yet. Exits with 4 on timeout"
   ),
   Command.provide(NodeHttpClient.layerUndici)
 )

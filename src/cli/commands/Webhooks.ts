@@ -1,12 +1,20 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { catchAll, Pattern, type Webhook, WebhookAction } from "../../model/Webhook.ts"
+import {
+  catchAll,
+  Pattern,
+  type Webhook,
+  WebhookAction,
+  type WebhookId,
+  type WebhookKinds
+} from "../../model/Webhook.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as Given from "../terminal/Given.ts"
 import * as Service from "../terminal/Service.ts"
+import * as WebhookNamed from "../terminal/WebhookNamed.ts"
 
 const domain = Argument.String("domain").pipe(Argument.withDescription("name or id of the domain"))
 const which = Argument.String("webhook").pipe(
@@ -35,6 +43,29 @@ const description = Flag.String("description").pipe(
   Flag.optional
 )
 
+const kinds = Flag.KeyValuePair("kind").pipe(
+  Flag.withDescription(
+    "mail of a kind to another webhook, such as bounce=bounces or calendar=ID. none takes the kind back. May be repeated"
+  ),
+  Flag.optional
+)
+
+/** The kinds of a webhook after the flags, which name other webhooks by pattern or id. */
+const kindsAfter = Effect.fnUntraced(function* (
+  api: Service.Client,
+  domain: Parameters<typeof WebhookNamed.find>[1],
+  before: WebhookKinds,
+  flags: Option.Option<Readonly<Record<string, string>>>
+) {
+  if (Option.isNone(flags)) return undefined
+  const after: { [kind: string]: WebhookId } = { ...before }
+  for (const [kind, which] of Object.entries(flags.value)) {
+    if (which === "none") delete after[kind]
+    else after[kind] = (yield* WebhookNamed.find(api, domain, which)).id
+  }
+  return after
+})
+
 const row = ({ action, failing_since, id, paused_at, pattern, webhookUrl }: Webhook) => ({
   id,
   pattern,
@@ -43,17 +74,9 @@ const row = ({ action, failing_since, id, paused_at, pattern, webhookUrl }: Webh
   state: paused_at !== null ? "paused" : failing_since !== null ? "failing" : "ok"
 })
 
-type Client = Effect.Success<ReturnType<typeof Service.connect>>
-
 /** The webhook of a domain with this pattern or id. */
-const find = Effect.fnUntraced(function* (api: Client, name: string, which: string) {
-  const { domain, id } = yield* Service.domain(api, name)
-  const { webhooks } = yield* api.webhooks.list({ params: { id } })
-  const webhook = webhooks.find((one) => one.id === which || one.pattern === which.toLowerCase())
-  if (webhook !== undefined) return webhook
-  return yield* new CommandFailed({
-    message: `No webhook ${which} in ${domain}: \`inlet webhooks list ${domain}\` shows them`
-  })
+const find = Effect.fnUntraced(function* (api: Service.Client, name: string, which: string) {
+  return yield* WebhookNamed.find(api, yield* Service.domain(api, name), which)
 })
 
 const paramsOf = ({ domain_id, id }: Webhook) => ({ id: domain_id, webhookId: id })
@@ -82,6 +105,7 @@ const create = Command.make(
     signingKey,
     action,
     description,
+    kinds,
     ownSecret: Flag.Boolean("own-secret").pipe(
       Flag.withDescription("Sign with a secret of its own, which is printed once"),
       Flag.withDefault(false)
@@ -94,6 +118,7 @@ const create = Command.make(
     domain,
     format,
     json,
+    kinds: flags,
     ownSecret,
     pattern,
     signingKey,
@@ -101,16 +126,19 @@ const create = Command.make(
     ...place
   }) {
     const answer = yield* Service.ask(place, (api) =>
-      Effect.flatMap(Service.domain(api, domain), ({ id }) =>
-        api.webhooks.create({
-          params: { id },
+      Effect.gen(function* () {
+        const found = yield* Service.domain(api, domain)
+        const kinds = yield* kindsAfter(api, found, {}, flags)
+        return yield* api.webhooks.create({
+          params: { id: found.id },
           payload: {
             pattern,
             ...Given.of({ action, description, format, signingKey, webhookUrl }),
+            ...(kinds === undefined ? {} : { kinds }),
             ...(ownSecret ? { secret: "own" as const } : {})
           }
         })
-      )
+      })
     )
     const { webhook, ...secret } = answer
     yield* Answer.record(json, json ? answer : { ...webhook, ...secret })
@@ -132,6 +160,7 @@ const update = Command.make(
     signingKey,
     action,
     description,
+    kinds,
     secret: Flag.Literals("secret", ["own", "workspace"]).pipe(
       Flag.withDescription("own makes a secret for this webhook, which is printed once"),
       Flag.optional
@@ -144,6 +173,7 @@ const update = Command.make(
     domain,
     format,
     json,
+    kinds: flags,
     pattern,
     secret,
     signingKey,
@@ -154,17 +184,22 @@ const update = Command.make(
     const answer = yield* Service.ask(
       place,
       Effect.fnUntraced(function* (api) {
-        const params = paramsOf(yield* find(api, domain, which))
+        const found = yield* Service.domain(api, domain)
+        const webhook = yield* WebhookNamed.find(api, found, which)
+        const kinds = yield* kindsAfter(api, found, webhook.kinds, flags)
         return yield* api.webhooks.update({
-          params,
-          payload: Given.of({ action, description, format, pattern, secret, signingKey, webhookUrl })
+          params: paramsOf(webhook),
+          payload: {
+            ...Given.of({ action, description, format, pattern, secret, signingKey, webhookUrl }),
+            ...(kinds === undefined ? {} : { kinds })
+          }
         })
       })
     )
     const { webhook, ...made } = answer
     yield* Answer.record(json, json ? answer : { ...webhook, ...made })
   })
-).pipe(Command.withDescription("Change the pattern, URL, format, action or secret of a webhook"))
+).pipe(Command.withDescription("Change the pattern, URL, format, action, kinds or secret of a webhook"))
 
 const remove = Command.make(
   "remove",

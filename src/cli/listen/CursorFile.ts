@@ -2,27 +2,37 @@ import { homedir } from "node:os"
 import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import * as DurableFolder from "../../files/DurableFolder.ts"
 import { DomainId } from "../../model/Domain.ts"
+import type { WebhookId } from "../../model/Webhook.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 
 const Cursor = Schema.fromJsonString(Schema.Struct({ domain_id: DomainId, after: Schema.String }))
 
-const pathOf = Effect.fnUntraced(function* (domainId: DomainId) {
+const pathOf = Effect.fnUntraced(function* (domainId: DomainId, webhookId: WebhookId | undefined) {
   const path = yield* Path.Path
   const state = yield* Config.withDefault(
     Config.NonEmptyString("XDG_STATE_HOME"),
     path.join(homedir(), ".local", "state")
   )
-  return path.join(state, "inlet", "listen", `${domainId}.json`)
+  return path.join(
+    state,
+    "inlet",
+    "listen",
+    `${[domainId, ...(webhookId === undefined ? [] : [webhookId])].join("-")}.json`
+  )
 })
 
 /**
  * Stores the position in a domain's mail up to which an app has it, in a file. The default is in the user's state
- * folder.
+ * folder, one for the domain and one for each webhook.
  */
-export const open = Effect.fnUntraced(function* (given: Option.Option<string>, domainId: DomainId) {
+export const open = Effect.fnUntraced(function* (
+  given: Option.Option<string>,
+  domainId: DomainId,
+  webhookId: WebhookId | undefined
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const file = Option.isSome(given) ? path.resolve(given.value) : yield* pathOf(domainId)
+  const file = Option.isSome(given) ? path.resolve(given.value) : yield* pathOf(domainId, webhookId)
   const unusable = (why: string) => new CommandFailed({ message: `--cursor-file: ${file}: ${why}` })
   const failed = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) =>
     Effect.mapError(effect, ({ message }) => unusable(message))

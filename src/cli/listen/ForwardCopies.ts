@@ -2,6 +2,7 @@ import { Clock, Console, Duration, Effect, Option, Schema, Stream } from "effect
 import { Sse } from "effect/encoding"
 import { SignedRequest } from "../../delivery/RequestSigner.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import type { WebhookId } from "../../model/Webhook.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import type * as Service from "../terminal/Service.ts"
 import * as AppRequest from "./AppRequest.ts"
@@ -25,11 +26,15 @@ class NotConnected extends Schema.TaggedError<NotConnected>()("NotConnected", { 
 const Refusal = Schema.Struct({ error: Schema.String })
 
 /** The stream of signed requests after a position. */
-const connect = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, after: string) {
+const connect = Effect.fnUntraced(function* (
+  api: Service.Client,
+  id: DomainId,
+  { after, webhookId }: { readonly after: string; readonly webhookId: WebhookId | undefined }
+) {
   const response = yield* api.events
     .stream({
       params: { id },
-      query: { signed: "true" },
+      query: { signed: "true", ...(webhookId === undefined ? {} : { webhook: webhookId }) },
       headers: { "last-event-id": after },
       responseMode: "response-only"
     })
@@ -71,6 +76,8 @@ const Signed = Schema.fromJsonString(SignedRequest)
 export interface Options {
   readonly url: string
   readonly json: boolean
+  /** Only mail of this webhook. */
+  readonly webhookId?: WebhookId | undefined
   readonly cursorFile: Option.Option<string>
   readonly fromStart: boolean
   readonly after: Option.Option<string>
@@ -80,9 +87,9 @@ export interface Options {
 const begin = Effect.fnUntraced(function* (
   api: Service.Client,
   id: DomainId,
-  { after, cursorFile, fromStart }: Options
+  { after, cursorFile, fromStart, webhookId }: Options
 ) {
-  const cursor = yield* CursorFile.open(cursorFile, id)
+  const cursor = yield* CursorFile.open(cursorFile, id, webhookId)
   const given = fromStart ? "start" : Option.getOrUndefined(after)
   const known = given ?? (yield* cursor.after)
   if (known !== undefined && given === undefined) return { cursor, place: known }
@@ -100,7 +107,7 @@ const begin = Effect.fnUntraced(function* (
  * arrives at least once. A refused event is signed again and retried before any other.
  */
 export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, options: Options) {
-  const { json, url } = options
+  const { json, url, webhookId } = options
   const begun = yield* begin(api, id, options)
   const { cursor } = begun
   let { place } = begun
@@ -133,7 +140,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
 
   /** Follows the stream until it ends or must be opened again. */
   const follow = Effect.gen(function* () {
-    const messages = yield* connect(api, id, place)
+    const messages = yield* connect(api, id, { after: place, webhookId })
     if (lost > 0) yield* Console.error("Connected again")
     lost = 0
     again.for = "the service"

@@ -3,6 +3,7 @@ import type { SignedRequest } from "../../delivery/RequestSigner.ts"
 import type { Settled } from "../../http/deliveries/DeliveriesApi.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
+import { catchAllOf, type Webhook } from "../../model/Webhook.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import type * as Service from "../terminal/Service.ts"
 import * as AppRequest from "./AppRequest.ts"
@@ -20,6 +21,8 @@ export interface Options {
   readonly url: string
   readonly json: boolean
   readonly atOnce: number
+  /** Only mail of this webhook. */
+  readonly webhook?: Webhook | undefined
 }
 
 interface Delivery extends SignedRequest {
@@ -38,7 +41,14 @@ const passes = ({ _tag }: { readonly _tag: string }) =>
   _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError" || _tag === "TimeoutError"
 
 /** Turns pull delivery on for the domain if it is off. */
-const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId) {
+const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, webhook: Webhook | undefined) {
+  if (webhook !== undefined && webhook.id !== catchAllOf(id)) {
+    const { action, pattern } = webhook
+    if (action === "pull") return
+    return yield* new CommandFailed({
+      message: `The webhook ${pattern} has the action ${action}, so its mail does not wait to be taken: \`inlet webhooks set\` with --action pull changes that`
+    })
+  }
   const { domain, pull, webhookUrl } = yield* api.domains.get({ params: { id } })
   if (webhookUrl !== null) {
     return yield* new CommandFailed({
@@ -68,12 +78,13 @@ const nextOf = Effect.fnUntraced(function* (settled: Settled | undefined) {
  */
 export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, options: Options) {
   const { atOnce, json, url } = options
-  yield* begin(api, id)
+  yield* begin(api, id, options.webhook)
   yield* Console.error(`Deliveries go to ${url}. Ctrl-C stops when those under way have ended`)
   let lost = 0
 
+  const ofWebhook = options.webhook === undefined ? {} : { webhook_id: options.webhook.id }
   const lease = (limit: number) =>
-    api.deliveries.lease({ params: { id }, payload: { limit, wait: held } }).pipe(
+    api.deliveries.lease({ params: { id }, payload: { limit, wait: held, ...ofWebhook } }).pipe(
       Effect.timeout(patience),
       Effect.tap(() => (lost > 0 ? Console.error("Connected again") : Effect.void)),
       Effect.tap(() =>

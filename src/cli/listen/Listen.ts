@@ -13,6 +13,7 @@ import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Service from "../terminal/Service.ts"
 import * as SpanText from "../terminal/SpanText.ts"
+import * as WebhookNamed from "../terminal/WebhookNamed.ts"
 import * as AppRequest from "./AppRequest.ts"
 import * as ForwardCopies from "./ForwardCopies.ts"
 import * as ForwardTaken from "./ForwardTaken.ts"
@@ -130,6 +131,9 @@ export const command = Command.make(
       Flag.optional
     ),
     domain: EventFlags.domain,
+    webhook: WebhookNamed.flag.pipe(
+      Flag.withDescription("With --forward-to: only mail of this webhook, by its pattern or id")
+    ),
     cursorFile: Flag.String("cursor-file").pipe(
       Flag.withDescription(
         "With --forward-to: file for the position. Default a file per domain in the user's state folder"
@@ -166,8 +170,8 @@ export const command = Command.make(
   },
   Effect.fn(
     function* ({ json, place, ...flags }) {
-      const { after, atOnce, cursorFile, delay, domain, forwardTo, fromStart, port, secret, secretFile, status, take } =
-        flags
+      const { after, atOnce, cursorFile, delay, domain, forwardTo, fromStart } = flags
+      const { port, secret, secretFile, status, take, webhook } = flags
       if (Option.isSome(forwardTo)) {
         const [other] = misplaced({
           "--port": Option.isSome(port),
@@ -199,15 +203,22 @@ export const command = Command.make(
         return yield* Service.ask(
           place,
           Effect.fnUntraced(function* (api) {
-            const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
+            const of = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
+            const only = Option.isSome(webhook) ? yield* WebhookNamed.find(api, of, webhook.value) : undefined
             return yield* take
-              ? ForwardTaken.run(api, id, { url, json, atOnce: Option.getOrElse(atOnce, () => mostAtOnce) })
-              : ForwardCopies.run(api, id, { url, json, cursorFile, fromStart, after })
+              ? ForwardTaken.run(api, of.id, {
+                  url,
+                  json,
+                  webhook: only,
+                  atOnce: Option.getOrElse(atOnce, () => mostAtOnce)
+                })
+              : ForwardCopies.run(api, of.id, { url, json, webhookId: only?.id, cursorFile, fromStart, after })
           })
         )
       }
       const [other] = misplaced({
         "--domain": Option.isSome(domain),
+        "--webhook": Option.isSome(webhook),
         "--cursor-file": Option.isSome(cursorFile),
         "--from-start": fromStart,
         "--after": Option.isSome(after),

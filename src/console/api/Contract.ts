@@ -33,10 +33,15 @@ export interface BriefEvent {
   readonly subject: string
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender: "person" | "list" | "auto" | "bounce" | null
+  /** what the mail is: the type of `kind` in the event */
+  readonly kind: "person" | "auto_reply" | "bounce" | "dmarc_report" | "tls_report" | "list" | "bulk" | "calendar" | null
   /** the conversation. Replies to one message in this domain share it */
   readonly threadId: string | null
   readonly authentication: Authentication
   readonly extracted: Extracted | null
+  readonly trust: Trust | null
+  /** the verdict of the mail scanner, or null without one */
+  readonly spam: "clean" | "spam" | "virus" | "unknown" | null
   /** number of attachments */
   readonly attachments: number
   /** size of `text` in UTF-8 */
@@ -60,10 +65,15 @@ export interface BriefWorkspaceEvent {
   readonly subject: string
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender: "person" | "list" | "auto" | "bounce" | null
+  /** what the mail is: the type of `kind` in the event */
+  readonly kind: "person" | "auto_reply" | "bounce" | "dmarc_report" | "tls_report" | "list" | "bulk" | "calendar" | null
   /** the conversation. Replies to one message in this domain share it */
   readonly threadId: string | null
   readonly authentication: Authentication
   readonly extracted: Extracted | null
+  readonly trust: Trust | null
+  /** the verdict of the mail scanner, or null without one */
+  readonly spam: "clean" | "spam" | "virus" | "unknown" | null
   /** number of attachments */
   readonly attachments: number
   /** size of `text` in UTF-8 */
@@ -89,6 +99,24 @@ export interface CertificateExpiring {
   readonly ends_at: string
   /** whole days, negative after the end */
   readonly days_left: number
+}
+
+export interface CertificateState {
+  readonly host: string
+  /** the host of `ACME_DIRECTORY` */
+  readonly authority: string
+  readonly not_before: string | null
+  /** null before the first certificate, while the mail server has a self-signed one */
+  readonly not_after: string | null
+  /** when Inlet orders the next one */
+  readonly renew_at: string | null
+  readonly attempted_at: string | null
+  /** set while the last attempts failed */
+  readonly next_attempt_at: string | null
+  /** failed attempts since the last certificate */
+  readonly failures: number
+  /** why the last attempt failed, and what to do */
+  readonly problem: string | null
 }
 
 export interface CompletedOrder {
@@ -125,6 +153,12 @@ export interface DayStatistics {
   readonly accepted: number
   /** bytes of that mail */
   readonly bytes: number
+  /** of these events, those that the mail scanner called spam */
+  readonly spam: number
+  /** those in which it found a virus */
+  readonly virus: number
+  /** those that it could not scan */
+  readonly unscanned: number
   /** attempts of that day with a 2xx */
   readonly delivered: number
   /** attempts of that day without one */
@@ -136,7 +170,7 @@ export interface DayStatistics {
   readonly p99_ms: number | null
   /** refused recipients and messages of that day by reason, most first */
   readonly refused: ReadonlyArray<{
-    readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
+    readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "sender_blocked" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
     readonly count: number
   }>
 }
@@ -150,6 +184,8 @@ export interface Delivery {
   readonly deliveredAt: string | null
   /** why the last attempt failed */
   readonly lastError: string | null
+  /** why a sender rule or the mail scanner holds it. `…/release` delivers it. Absent otherwise */
+  readonly reason?: "sender_not_allowed" | "sender_blocked" | "mail_loop" | "spam" | "virus"
 }
 
 export interface DeliveryAttempt {
@@ -232,6 +268,8 @@ export interface Domain {
   readonly pull: boolean
   /** what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one */
   readonly catch_all: "webhook" | "pull" | "hold" | "reject"
+  /** what becomes of mail that the scanner calls spam or a virus: `tag` delivers it with its verdict, `hold` waits for a release */
+  readonly spam: "tag" | "hold"
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
@@ -263,6 +301,8 @@ export interface DomainDetail {
   readonly pull: boolean
   /** what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one */
   readonly catch_all: "webhook" | "pull" | "hold" | "reject"
+  /** what becomes of mail that the scanner calls spam or a virus: `tag` delivers it with its verdict, `hold` waits for a release */
+  readonly spam: "tag" | "hold"
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
@@ -367,6 +407,8 @@ export interface EventContent {
     /** the first hidden words with part=hidden, else null */
     readonly excerpt: string | null
   }
+  /** whether the HTML has words that a person may not see. They stand in `⟦uncertain: …⟧` */
+  readonly uncertain: boolean
   /** the links of the piece, by their number in the Markdown */
   readonly links: ReadonlyArray<{
     readonly ref: number
@@ -391,7 +433,7 @@ export interface ExtractedCode {
   /** as shown in the mail */
   readonly shown: string
   readonly source: "subject" | "text" | "html"
-  /** `low` for several candidates or weak evidence: ask before using it */
+  /** `low` for several candidates, weak evidence, mail of a list, or text that a person may not see: ask before using it */
   readonly confidence: "high" | "low"
 }
 
@@ -401,6 +443,8 @@ export interface ExtractedLink {
   /** visible text, empty for a bare address */
   readonly text: string
   readonly host: string
+  /** `low` if a person may not see it: ask before opening it. Absent in older events */
+  readonly confidence?: "high" | "low"
 }
 
 export interface Header {
@@ -468,7 +512,10 @@ export interface ListedEvent {
   readonly envelope: {
     readonly from: string
     readonly helo: string
+    /** the client's address. Empty if a relay did not name it */
     readonly remoteAddress: string
+    /** true if a relay handed the mail over with the ingest route. Then `helo` and `remoteAddress` are the word of the relay, and so is `authentication.spf`. Absent for mail by SMTP */
+    readonly relayed?: true
   }
   /** all header fields in order, decoded, up to 64 KiB */
   readonly headers: ReadonlyArray<Header>
@@ -487,6 +534,7 @@ export interface ListedEvent {
   readonly reply?: string | null
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender?: "person" | "list" | "auto" | "bounce"
+  readonly kind?: MailKind
   /** the part after the first `+` of the recipient's local part, or null */
   readonly tag?: string | null
   /** the conversation. Replies to one message in this domain share it */
@@ -498,6 +546,14 @@ export interface ListedEvent {
   readonly webhook_id?: string
   /** the pattern of that webhook when the mail came. `*` is the catch-all */
   readonly pattern?: string
+  /** `removed` if hidden words of the HTML were left out, `uncertain` if it has words that a person may not see. Absent in older events */
+  readonly hiddenTextVerdict?: "none" | "removed" | "uncertain"
+  /** whether `text` has the same words as the HTML beside it. Null if the mail has only one of them. Absent in older events */
+  readonly textMatchesHtml?: boolean | null
+  /** the number of invisible characters in `subject` and `text`. Absent in older events */
+  readonly invisibleCharacters?: number
+  readonly trust?: Trust
+  readonly spam?: Spam
   readonly delivery: Delivery
 }
 
@@ -512,6 +568,91 @@ export interface ListedWorkspace {
 export interface Mailbox {
   readonly name: string
   readonly address: string
+}
+
+/** what the mail is, with what its kind tells. Absent in older events */
+export type MailKind = {
+  readonly type: "person"
+} | {
+  readonly type: "auto_reply"
+} | {
+  readonly type: "bounce"
+  /** up to 20 recipients. Empty if the bounce has no delivery status */
+  readonly recipients: ReadonlyArray<{
+    readonly address: string
+    /** `failed`, `delayed`, `delivered`, `relayed` or `expanded` */
+    readonly action: string | null
+    /** the enhanced status code, such as `5.1.1` */
+    readonly status: string | null
+    /** the reply of the other server */
+    readonly diagnostic: string | null
+  }>
+  /** the Message-ID of the mail that bounced */
+  readonly originalMessageId: string | null
+} | {
+  readonly type: "dmarc_report"
+  /** the organisation that reports, by its name for itself */
+  readonly submitter: string | null
+  /** the domain of the report */
+  readonly domain: string | null
+  /** ISO 8601 */
+  readonly begin: string | null
+  /** ISO 8601 */
+  readonly end: string | null
+  /** index of the attachment with the report */
+  readonly attachment: number | null
+} | {
+  readonly type: "tls_report"
+  /** the organisation that reports, by its name for itself */
+  readonly submitter: string | null
+  /** the domain of the report */
+  readonly domain: string | null
+  /** ISO 8601 */
+  readonly begin: string | null
+  /** ISO 8601 */
+  readonly end: string | null
+  /** index of the attachment with the report */
+  readonly attachment: number | null
+} | {
+  readonly type: "list"
+  /** the identifier of List-Id, such as `announce.example.org` */
+  readonly listId: string | null
+} | {
+  readonly type: "bulk"
+} | {
+  readonly type: "calendar"
+  /** `request`, `reply`, `cancel`, `publish` or another method */
+  readonly method: string
+  readonly uid: string | null
+  readonly sequence: number | null
+  readonly summary: string | null
+  readonly location: string | null
+  readonly start: {
+    /** as written: `2026-03-01T10:00:00`, or `2026-03-01` for a whole day */
+    readonly local: string
+    /** the name of the time zone of `local`, or null */
+    readonly zone: string | null
+    /** ISO 8601, or null for a whole day and where the zone is unknown */
+    readonly utc: string | null
+  } | null
+  readonly end: {
+    /** as written: `2026-03-01T10:00:00`, or `2026-03-01` for a whole day */
+    readonly local: string
+    /** the name of the time zone of `local`, or null */
+    readonly zone: string | null
+    /** ISO 8601, or null for a whole day and where the zone is unknown */
+    readonly utc: string | null
+  } | null
+  /** the recurrence rule, such as `FREQ=WEEKLY;COUNT=4` */
+  readonly recurrence: string | null
+  readonly organizer: {
+    readonly name: string | null
+    readonly address: string
+  } | null
+  /** of a reply: `accepted`, `declined`, `tentative` or another state */
+  readonly reply: string | null
+  /** index of the attachment with the calendar */
+  readonly attachment: number | null
 }
 
 export interface MxHost {
@@ -603,7 +744,7 @@ export interface Refusal {
   readonly id: string
   readonly domain_id: string
   readonly domain: string
-  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
+  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "sender_blocked" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
   /** what to do about it */
   readonly remedy: string
   /** the code of the SMTP reply */
@@ -618,6 +759,8 @@ export interface Refusal {
   readonly client_address: string | null
   /** the name that the sending server gave */
   readonly helo: string | null
+  /** true if a relay sent it to the ingest route, and named `client_address` and `helo` */
+  readonly relayed: boolean
   /** the envelope sender. Before the domain is verified, without its local part */
   readonly from: string | null
   /** before the domain is verified, without its local part */
@@ -663,6 +806,23 @@ export interface SearchResult {
   readonly years: 1
 }
 
+export interface SenderRule {
+  readonly id: string
+  /** `allow`: once there is one, only senders that an allow rule matches pass. `block`: these do not pass, whatever is allowed */
+  readonly list: "allow" | "block"
+  /** `author`: the From address, which counts for `allow` only where it is confirmed. `envelope`: the address of MAIL, which counts for `allow` only where SPF passes. `network`: the address of the client */
+  readonly match: "author" | "envelope" | "network"
+  /** an address, a domain (`example.com`), its subdomains (`*.example.com`), or a network (`192.0.2.0/24`), in lower case */
+  readonly value: string
+  /** `hold` stores the mail and delivers it after a release. `reject`, for blocked envelopes and networks, answers 550 to RCPT */
+  readonly action: "hold" | "reject"
+  /** the webhook whose addresses it is about, or null for all addresses of the domain */
+  readonly webhook_id: string | null
+  readonly domain_id: string
+  readonly note: string | null
+  readonly created_at: string
+}
+
 export interface ServiceStatus {
   readonly version: string
   readonly node: string
@@ -688,6 +848,8 @@ export interface ServiceStatus {
     readonly dead: number
     readonly held: number
   }
+  /** the certificate that Inlet orders for the mail server. null without `ACME_DIRECTORY` */
+  readonly certificate: CertificateState | null
   /** up to 100 */
   readonly failing_webhooks: ReadonlyArray<{
     readonly workspace_id: string
@@ -726,6 +888,25 @@ export interface SignedRequest {
   readonly body: string
 }
 
+/** what the scanner says. Absent in older events, and where no scanner is set up */
+export interface Spam {
+  /** `unknown` if the scanner did not answer in time, or its answer was unusable */
+  readonly verdict: "clean" | "spam" | "virus" | "unknown"
+  /** the score, or null if unknown */
+  readonly score: number | null
+  /** the score at which the scanner would reject the mail, or null */
+  readonly required: number | null
+  /** the rules that matched, up to 20, those with the largest absolute score first */
+  readonly symbols: ReadonlyArray<SpamSymbol>
+  /** the name of the virus, or null */
+  readonly virus: string | null
+}
+
+export interface SpamSymbol {
+  readonly name: string
+  readonly score: number
+}
+
 export interface TraceEntry {
   readonly at: string
   /** `stored`: not parsed yet. `pending`: before its first attempt. `retrying`: after a failed one. `waiting`: for a lease. The others are states of a delivery, or `refused` */
@@ -751,12 +932,12 @@ export interface TraceEntry {
   readonly inbound_email_id: string | null
   readonly refusal_id: string | null
   /** why it was refused, or null */
-  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown" | null
+  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "sender_blocked" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown" | null
   readonly steps: ReadonlyArray<TraceStep>
 }
 
 export interface TraceStep {
-  readonly step: "session" | "recipient" | "refused" | "stored" | "read" | "route" | "event" | "attempt" | "state"
+  readonly step: "session" | "recipient" | "refused" | "stored" | "read" | "scan" | "route" | "event" | "attempt" | "state"
   /** null if the time is not known */
   readonly at: string | null
   /** false if something went wrong here */
@@ -766,9 +947,19 @@ export interface TraceStep {
   readonly remedy: string | null
 }
 
+/** whether to believe `from`, as judged when the mail came. Absent in older events */
+export interface Trust {
+  /** true if the domain of `from` confirms the mail: DMARC passes, or, for a domain without a policy, SPF or DKIM in its name. Only then believe `from` */
+  readonly aligned: boolean
+  /** the sender rule that decided, or null */
+  readonly rule: string | null
+  /** first how `from` is confirmed or why not, then what the sender rules say */
+  readonly reasons: ReadonlyArray<"dmarc_pass" | "spf_aligned" | "dkim_aligned" | "dmarc_fail" | "not_aligned" | "word_of_relay" | "addressed_to_others" | "ambiguous_author" | "dns_failed" | "not_checked" | "sender_not_allowed" | "sender_blocked" | "allowed">
+}
+
 export interface UnknownRefusal {
   readonly id: string
-  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
+  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "sender_blocked" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
   /** the name that was asked for. Null before RCPT, and in an entry that counts further names */
   readonly domain: string | null
   /** the client's IPv4 address or IPv6 /64. Null in an entry that counts further clients */
@@ -807,6 +998,7 @@ export interface Webhook {
   /** true if requests have a user name and a password */
   readonly basicAuth: boolean
   readonly description: string | null
+  readonly kinds: Readonly<Record<string, string>>
   /** true if a secret of its own signs the requests, instead of the workspace's */
   readonly has_own_secret: boolean
   readonly created_at: string
@@ -946,7 +1138,10 @@ export interface WorkspaceEvent {
   readonly envelope: {
     readonly from: string
     readonly helo: string
+    /** the client's address. Empty if a relay did not name it */
     readonly remoteAddress: string
+    /** true if a relay handed the mail over with the ingest route. Then `helo` and `remoteAddress` are the word of the relay, and so is `authentication.spf`. Absent for mail by SMTP */
+    readonly relayed?: true
   }
   /** all header fields in order, decoded, up to 64 KiB */
   readonly headers: ReadonlyArray<Header>
@@ -965,6 +1160,7 @@ export interface WorkspaceEvent {
   readonly reply?: string | null
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender?: "person" | "list" | "auto" | "bounce"
+  readonly kind?: MailKind
   /** the part after the first `+` of the recipient's local part, or null */
   readonly tag?: string | null
   /** the conversation. Replies to one message in this domain share it */
@@ -976,16 +1172,28 @@ export interface WorkspaceEvent {
   readonly webhook_id?: string
   /** the pattern of that webhook when the mail came. `*` is the catch-all */
   readonly pattern?: string
+  /** `removed` if hidden words of the HTML were left out, `uncertain` if it has words that a person may not see. Absent in older events */
+  readonly hiddenTextVerdict?: "none" | "removed" | "uncertain"
+  /** whether `text` has the same words as the HTML beside it. Null if the mail has only one of them. Absent in older events */
+  readonly textMatchesHtml?: boolean | null
+  /** the number of invisible characters in `subject` and `text`. Absent in older events */
+  readonly invisibleCharacters?: number
+  readonly trust?: Trust
+  readonly spam?: Spam
   readonly delivery: Delivery
   readonly domain_id: string
 }
 
 export interface WorkspaceKey {
   readonly id: string
-  readonly scope: "read"
+  readonly scope: "read" | "ingest"
   readonly name: string | null
   /** the first characters of the key */
   readonly begins: string
+  /** the local parts whose mail a read key sees, or null for all mail */
+  readonly pattern: string | null
+  /** the only domain of a limited key, or null for all domains */
+  readonly domain_id: string | null
   readonly created_at: string
   /** to the hour, or null before the first use */
   readonly last_used_at: string | null
@@ -1008,6 +1216,11 @@ export interface Answers {
     readonly created_at: string
     /** the scope of the key: everything, or reading mail */
     readonly key_scope: "full" | "read"
+    /** the mail that the key sees, or null for all of the workspace */
+    readonly key_limit: {
+      readonly pattern: string
+      readonly domain_id: string | null
+    } | null
     readonly limits: {
       /** own domains, the instant inbox not counted, or null for no limit */
       readonly domains: number | null
@@ -1024,7 +1237,8 @@ export interface Answers {
       /** requests in a second over time; a burst may be larger, or null for no limit */
       readonly requests_per_second: number | null
     }
-    readonly used: {
+    /** absent for a key with a limit */
+    readonly used?: {
       /** domains, open purchases included */
       readonly domains: number
       readonly emails_today: number
@@ -1042,14 +1256,18 @@ export interface Answers {
   }
   readonly "POST /api/workspaces/keys": {
     readonly id: string
-    readonly scope: "read"
+    readonly scope: "read" | "ingest"
     readonly name: string | null
     /** the first characters of the key */
     readonly begins: string
+    /** the local parts whose mail a read key sees, or null for all mail */
+    readonly pattern: string | null
+    /** the only domain of a limited key, or null for all domains */
+    readonly domain_id: string | null
     readonly created_at: string
     /** to the hour, or null before the first use */
     readonly last_used_at: string | null
-    /** the key, which begins with ak_read_, shown only once */
+    /** the key, which begins with ak_read_ or ak_ingest_, shown only once */
     readonly api_key: string
   }
   readonly "GET /api/workspaces/keys": {
@@ -1078,6 +1296,7 @@ export interface Answers {
     readonly domains: ReadonlyArray<Domain>
   }
   readonly "GET /api/domains/{id}": DomainDetail
+  readonly "PATCH /api/domains/{id}": Domain
   readonly "DELETE /api/domains/{id}": undefined
   readonly "POST /api/domains/{id}/verify": Domain
   readonly "GET /api/domains/{id}/mx": MxRecords
@@ -1139,6 +1358,17 @@ export interface Answers {
     readonly webhook_signing_secret: string
   }
   readonly "POST /api/domains/{id}/webhooks/{webhookId}/test": WebhookTestResult
+  readonly "GET /api/domains/{id}/sender-rules": {
+    readonly sender_rules: ReadonlyArray<SenderRule>
+  }
+  readonly "POST /api/domains/{id}/sender-rules": SenderRule
+  readonly "DELETE /api/domains/{id}/sender-rules/{ruleId}": undefined
+  readonly "POST /api/domains/{id}/events/{eventId}/release": {
+    readonly event_id: string
+    readonly delivery: Delivery
+    /** the rule that allows the author from now on, or null */
+    readonly sender_rule: SenderRule | null
+  }
   readonly "GET /api/domains/{id}/events": {
     readonly events: ReadonlyArray<ListedEvent> | ReadonlyArray<BriefEvent>
     /** pass it as `cursor` for the next page, null at the end */
@@ -1201,6 +1431,9 @@ export interface Answers {
     readonly inbound_email_id: string
     readonly events: ReadonlyArray<BriefEvent>
   } | {
+    readonly inbound_email_id: string
+  }
+  readonly "POST /api/domains/{id}/ingest": {
     readonly inbound_email_id: string
   }
   readonly "GET /api/domains/search": {

@@ -17,3 +17,11 @@ const deliveries = { delivered: "good", dead: "bad", pending: "wait", held: "pla
 export const DeliveryTag = ({ status }: { readonly status: keyof typeof deliveries }) => (
   <Tag tone={deliveries[status]}>{status}</Tag>
 )
+
+const spams = { clean: "good", spam: "bad", virus: "bad", unknown: "wait" } as const
+const spamWords = { clean: "clean", spam: "spam", virus: "virus", unknown: "not scanned" } as const
+
+/** The verdict of the mail scanner. */
+export const SpamTag = ({ verdict }: { readonly verdict: keyof typeof spams }) => (
+  <Tag tone={spams[verdict]}>{spamWords[verdict]}</Tag>
+)

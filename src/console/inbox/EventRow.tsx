@@ -1,5 +1,5 @@
 import type { BriefEvent } from "../api/Contract.ts"
-import { DeliveryTag } from "../frame/Tag.tsx"
+import { DeliveryTag, SpamTag } from "../frame/Tag.tsx"
 import { Time } from "../frame/Time.tsx"
 
 export const rowHeight = 68
@@ -41,6 +41,7 @@ export const EventRow = ({
               <span class="visually-hidden"> attachments</span>
             </span>
           )}
+          {(event.spam === "spam" || event.spam === "virus") && <SpamTag verdict={event.spam} />}
           {event.delivery !== "delivered" && <DeliveryTag status={event.delivery} />}
         </span>
       </a>

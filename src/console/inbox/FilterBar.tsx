@@ -15,6 +15,24 @@ const choices = {
     ["link", "With a link"],
     ["attachment", "With an attachment"]
   ],
+  kind: [
+    ["", "Any kind of mail"],
+    ["person", "From a person"],
+    ["auto_reply", "Automatic reply"],
+    ["bounce", "Bounce"],
+    ["list", "Mailing list"],
+    ["bulk", "Newsletter or notice"],
+    ["calendar", "Calendar"],
+    ["dmarc_report", "DMARC report"],
+    ["tls_report", "TLS report"]
+  ],
+  spam: [
+    ["", "Any verdict of the scanner"],
+    ["clean", "Clean"],
+    ["spam", "Spam"],
+    ["virus", "Virus"],
+    ["unknown", "Not scanned"]
+  ],
   newerThan: [
     ["", "Any time"],
     ["5m", "Last 5 minutes"],
@@ -24,7 +42,7 @@ const choices = {
   ]
 } as const
 
-const labels = { delivery: "Delivery", has: "Content", newerThan: "Time" } as const
+const labels = { delivery: "Delivery", has: "Content", kind: "Kind", spam: "Mail scanner", newerThan: "Time" } as const
 
 /** The search and filters of the inbox. Every change goes to the address. */
 export const FilterBar = ({
@@ -81,7 +99,7 @@ export const FilterBar = ({
             defaultValue={filters.recipient ?? ""}
             onInput={typed("recipient")}
           />
-          {(["delivery", "has", "newerThan"] as const).map((name) => (
+          {(["delivery", "has", "kind", "spam", "newerThan"] as const).map((name) => (
             <select
               key={name}
               aria-label={labels[name]}

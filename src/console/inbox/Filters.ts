@@ -6,6 +6,8 @@ export interface Filters {
   readonly delivery?: string
   readonly has?: string
   readonly sender?: string
+  readonly kind?: string
+  readonly spam?: string
   readonly newerThan?: string
   readonly since?: string
   readonly until?: string
@@ -19,6 +21,8 @@ const names = [
   "delivery",
   "has",
   "sender",
+  "kind",
+  "spam",
   "newerThan",
   "since",
   "until",

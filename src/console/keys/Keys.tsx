@@ -49,8 +49,13 @@ const Usage = ({ workspace: { day_ends_at, limits, used } }: { readonly workspac
   <section class="card">
     <h2>Usage</h2>
     <dl class="figures">
-      <Meter name="Mail today" used={used.emails_today} limit={limits.emails_per_day} />
-      <Meter name="Domains" used={used.domains} limit={limits.domains} />
+      {/* Keys without usage open no session here. */}
+      {used !== undefined && (
+        <>
+          <Meter name="Mail today" used={used.emails_today} limit={limits.emails_per_day} />
+          <Meter name="Domains" used={used.domains} limit={limits.domains} />
+        </>
+      )}
       <div>
         <dt>Largest message</dt>
         <dd>{bytes(limits.message_bytes)}</dd>
@@ -129,14 +134,20 @@ const ReadKeys = () => {
   const { error, isRunning, run } = useAction()
   const keys = useLoaded("keys", (signal) => call("GET /api/workspaces/keys", { signal }))
   const name = useSignal("")
+  const pattern = useSignal("")
   const made = useSignal<string | undefined>(undefined)
   const create = () =>
     run(async () => {
       const { api_key } = await call("POST /api/workspaces/keys", {
-        body: { scope: "read", ...(name.value.trim() === "" ? {} : { name: name.value.trim() }) }
+        body: {
+          scope: "read",
+          ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
+          ...(pattern.value.trim() === "" ? {} : { pattern: pattern.value.trim() })
+        }
       })
       made.value = api_key
       name.value = ""
+      pattern.value = ""
       await keys.reload()
     })
   const revoke = (id: string) =>
@@ -148,7 +159,10 @@ const ReadKeys = () => {
   return (
     <section class="card">
       <h2>Read keys</h2>
-      <p class="note">For agents and colleagues who only read mail. They see no secret and change nothing.</p>
+      <p class="note">
+        For agents and colleagues who only read mail. They see no secret and change nothing. With a pattern, such as
+        agent-7 or agent-*, a key sees only mail to these addresses, and opens no console.
+      </p>
       <form
         class="inline"
         onSubmit={(event) => {
@@ -164,6 +178,17 @@ const ReadKeys = () => {
             value={name.value}
             onInput={({ currentTarget }) => {
               name.value = currentTarget.value
+            }}
+          />
+        </label>
+        <label>
+          <span class="visually-hidden">Pattern of the addresses whose mail the key sees</span>
+          <input
+            maxLength={64}
+            placeholder="All addresses, or agent-7"
+            value={pattern.value}
+            onInput={({ currentTarget }) => {
+              pattern.value = currentTarget.value
             }}
           />
         </label>
@@ -184,6 +209,7 @@ const ReadKeys = () => {
             <tr>
               <th scope="col">Name</th>
               <th scope="col">Begins with</th>
+              <th scope="col">Sees mail to</th>
               <th scope="col">Last used</th>
               <th scope="col">
                 <span class="visually-hidden">Revoke</span>
@@ -196,6 +222,18 @@ const ReadKeys = () => {
                 <td>{key.name ?? <span class="soft">no name</span>}</td>
                 <td>
                   <code>{key.begins}…</code>
+                </td>
+                <td title={key.domain_id === null ? undefined : `of the domain ${key.domain_id}`}>
+                  {key.scope === "ingest" ? (
+                    <span class="soft">none: it hands mail over</span>
+                  ) : key.pattern === null ? (
+                    <span class="soft">all addresses</span>
+                  ) : (
+                    <>
+                      <code>{key.pattern}</code>
+                      {key.domain_id !== null && <span class="soft"> of one domain</span>}
+                    </>
+                  )}
                 </td>
                 <td>{key.last_used_at === null ? "never" : <Time at={key.last_used_at} />}</td>
                 <td>

@@ -77,6 +77,12 @@ export const Deliveries = ({
       announce("The delivery is queued")
       await onChange()
     })
+  const release = (allow: boolean) =>
+    run(async () => {
+      await call("POST /api/domains/{id}/events/{eventId}/release", { path: [domainId, eventId], body: { allow } })
+      announce(allow ? "Released. The author is allowed from now on" : "Released")
+      await onChange()
+    })
   const copyCurl = () =>
     run(async () => {
       const request = await call("GET /api/domains/{id}/events/{eventId}/signed", { path: [domainId, eventId] })
@@ -90,9 +96,20 @@ export const Deliveries = ({
       <p>{summaryOf(event)}</p>
       {!isReadOnly.value && (
         <div class="actions">
-          <button type="button" class="primary" disabled={isRunning.value} onClick={() => void replay()}>
-            {delivery.status === "delivered" ? "Deliver again" : "Deliver now"}
-          </button>
+          {delivery.reason === undefined ? (
+            <button type="button" class="primary" disabled={isRunning.value} onClick={() => void replay()}>
+              {delivery.status === "delivered" ? "Deliver again" : "Deliver now"}
+            </button>
+          ) : (
+            <button type="button" class="primary" disabled={isRunning.value} onClick={() => void release(false)}>
+              Release
+            </button>
+          )}
+          {delivery.reason === "sender_not_allowed" && event.trust?.aligned === true && (
+            <button type="button" disabled={isRunning.value} onClick={() => void release(true)}>
+              Release and allow {event.from}
+            </button>
+          )}
           <button type="button" disabled={isRunning.value} onClick={() => void copyCurl()}>
             {copied.value ? "Copied, valid for 5 minutes" : "Copy as curl, signed"}
           </button>
@@ -120,7 +137,7 @@ export const Deliveries = ({
   )
 }
 
-const summaryOf = ({ delivery: { attempts, deliveredAt, status } }: ListedEvent) => {
+const summaryOf = ({ delivery: { attempts, deliveredAt, reason, status }, from, trust }: ListedEvent) => {
   const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`
   switch (status) {
     case "delivered":
@@ -132,6 +149,24 @@ const summaryOf = ({ delivery: { attempts, deliveredAt, status } }: ListedEvent)
     case "dead":
       return <>Dead letter after {count}. Inlet keeps the event: deliver it when the webhook works again.</>
     case "held":
+      if (reason === "mail_loop") {
+        return <>Held as a mail loop: {from} sent too many answers to this address in an hour.</>
+      }
+      if (reason === "spam") return <>The mail scanner calls this mail spam. Release it if it is not.</>
+      if (reason === "virus") {
+        return <>The mail scanner found a virus. Release it only if you know that it is harmless.</>
+      }
+      if (reason === "sender_blocked") return <>A sender rule blocks this sender.</>
+      if (reason === "sender_not_allowed") {
+        return trust?.aligned === true ? (
+          <>No sender rule allows {from}.</>
+        ) : (
+          <>
+            No sender rule allows this mail, because nothing confirms that it is from {from}. Look whether it is forged
+            before you release it.
+          </>
+        )
+      }
       return <>No webhook was set when this mail came. Set one, then deliver it.</>
     case "pending":
       return <>{attempts === 0 ? "Waiting for its first attempt." : `Pending after ${count}.`}</>

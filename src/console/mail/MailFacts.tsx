@@ -1,24 +1,32 @@
-import type { ComponentChildren } from "preact"
 import { urlOf } from "../api/Api.ts"
 import type { ListedEvent } from "../api/Contract.ts"
 import { CopyButton } from "../frame/Copy.tsx"
 import { bytes } from "../frame/Figures.ts"
 import { ExactTime } from "../frame/Time.tsx"
+import { Fact } from "./Fact.tsx"
+import { KindFacts } from "./KindFacts.tsx"
+import { SpamVerdict } from "./SpamVerdict.tsx"
 import { Verdicts } from "./Verdicts.tsx"
 
-const senders = {
-  person: "a person",
-  list: "a list or newsletter",
-  auto: "a program",
-  bounce: "a mail server: a delivery failed"
-} as const
+/** The server that sent the mail, and whether a relay named it. */
+const cameFrom = ({ helo, relayed, remoteAddress }: ListedEvent["envelope"]) => {
+  if (remoteAddress === "simulate") return ", simulated"
+  if (remoteAddress === "") return ", from a relay that did not name the server"
+  return `, from ${remoteAddress} (${helo})${relayed === true ? ", as the relay says" : ""}`
+}
 
-const Fact = ({ children, name }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd dir="auto">{children}</dd>
-  </div>
-)
+/** The kind of an event of an earlier version, which has only its sender. */
+const kindOfOlder = (sender: ListedEvent["sender"]): ListedEvent["kind"] => {
+  switch (sender) {
+    case "bounce":
+      return { type: "bounce", recipients: [], originalMessageId: null }
+    case "auto":
+    case "list":
+      return { type: "bulk" }
+    default:
+      return undefined
+  }
+}
 
 /** Lists the code, links, sender checks, envelope and attachments of a mail. */
 export const MailFacts = ({ domainId, event }: { readonly domainId: string; readonly event: ListedEvent }) => {
@@ -44,17 +52,18 @@ export const MailFacts = ({ domainId, event }: { readonly domainId: string; read
           <code class="url">{unsubscribe.url ?? unsubscribe.mailto}</code>
         </Fact>
       )}
-      {event.sender !== undefined && event.sender !== "person" && (
-        <Fact name="Written by">{senders[event.sender]}</Fact>
-      )}
+      <KindFacts kind={event.kind ?? kindOfOlder(event.sender)} />
       <Fact name="Sender checks">
         <Verdicts authentication={event.authentication} />
       </Fact>
+      {event.spam !== undefined && (
+        <Fact name="Mail scanner">
+          <SpamVerdict spam={event.spam} />
+        </Fact>
+      )}
       <Fact name="Received">
         <ExactTime at={event.receivedAt} />
-        {event.envelope.remoteAddress === "simulate"
-          ? ", simulated"
-          : `, from ${event.envelope.remoteAddress} (${event.envelope.helo})`}
+        {cameFrom(event.envelope)}
       </Fact>
       {event.parse !== "full" && (
         <Fact name="Parsed">

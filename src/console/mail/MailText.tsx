@@ -22,6 +22,15 @@ export const MailText = ({ domainId, event }: { readonly domainId: string; reado
         {event.text || "(no text)"}
       </pre>
     )}
+    {event.hiddenTextVerdict === "uncertain" && (
+      <p class="note">
+        Some words may be hidden from a person who reads the HTML, because Inlet does not evaluate their style. The
+        content of the API marks them.
+      </p>
+    )}
+    {event.textMatchesHtml === false && (
+      <p class="note">The plain text has other words than the HTML. A person who reads this mail sees the HTML.</p>
+    )}
     {event.hiddenText === true && <HiddenWords domainId={domainId} eventId={event.event_id} />}
   </>
 )

@@ -45,8 +45,16 @@ export const Statistics = () => {
   )
 }
 
-const sum = (days: ReadonlyArray<DayStatistics>, name: "accepted" | "bytes" | "delivered" | "dead" | "failed") =>
-  days.reduce((total, day) => total + day[name], 0)
+type Figure = "accepted" | "bytes" | "spam" | "virus" | "unscanned" | "delivered" | "dead" | "failed"
+
+const sum = (days: ReadonlyArray<DayStatistics>, name: Figure) => days.reduce((total, day) => total + day[name], 0)
+
+/** Figures of the mail scanner, shown where it found something. */
+const scanned = [
+  ["spam", "Spam"],
+  ["virus", "Viruses"],
+  ["unscanned", "Not scanned"]
+] as const
 
 const refusedOn = ({ refused }: DayStatistics) => refused.reduce((total, { count }) => total + count, 0)
 
@@ -100,6 +108,14 @@ const Figures = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => {
           <dt>Dead letters</dt>
           <dd>{number(sum(days, "dead"))}</dd>
         </div>
+        {scanned
+          .filter(([name]) => sum(days, name) > 0)
+          .map(([name, words]) => (
+            <div key={name}>
+              <dt>{words}</dt>
+              <dd>{number(sum(days, name))}</dd>
+            </div>
+          ))}
         <div>
           <dt>Refused</dt>
           <dd>{number(days.reduce((total, day) => total + refusedOn(day), 0))}</dd>

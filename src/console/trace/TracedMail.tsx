@@ -63,6 +63,7 @@ const titles: Record<TraceStep["step"], string> = {
   refused: "Refused",
   stored: "Stored",
   read: "Parsed",
+  scan: "Scanned",
   route: "Route",
   event: "Event",
   attempt: "Attempt",

@@ -15,7 +15,7 @@ export interface StoredMail {
   readonly workspaceId: WorkspaceId
   readonly domainId: DomainId
   readonly eventId: EventId
-  readonly event: Pick<InboundEvent, "attachments" | "recipient">
+  readonly event: Pick<InboundEvent, "attachments" | "recipient" | "spam">
   /** Bytes of the event. */
   readonly payloadBytes: number
 }

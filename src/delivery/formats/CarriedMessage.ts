@@ -1,6 +1,8 @@
 import * as HeaderBlock from "../../mime/HeaderBlock.ts"
 import * as LineEnds from "../../mime/LineEnds.ts"
+import type { Spam } from "../../model/Spam.ts"
 import * as AuthenticationResults from "../../sender/AuthenticationResults.ts"
+import * as SpamFields from "./SpamFields.ts"
 
 const LF = 0x0a
 const CR = 0x0d
@@ -26,16 +28,20 @@ export interface Stored {
   /** Inlet's field about the sender, or null if it was not checked. */
   readonly authenticationResults: string | null
   readonly authservId: string
+  /** What the mail scanner said. Undefined where none did. */
+  readonly spam: Spam | undefined
 }
 
 /**
- * Makes the message for one recipient: `X-Original-To`, so that two events of one message differ, then the message as
+ * Makes the message for one recipient: `X-Original-To`, so that two events of one message differ, `X-Spam-*` if it was
+ * scanned, then the message as
  * `…/raw` returns it, without claims in its header. The same bytes on every attempt.
  */
-export const of = ({ authenticationResults, authservId, message, recipient, traceBytes }: Stored): Uint8Array => {
+export const of = ({ authenticationResults, authservId, message, recipient, spam, traceBytes }: Stored): Uint8Array => {
   const unclaimed = Buffer.concat([message.subarray(0, traceBytes), ...withoutClaims(message.subarray(traceBytes))])
   return Buffer.concat([
     Buffer.from(`X-Original-To: ${recipient}\r\n`),
+    SpamFields.lines(SpamFields.postmark(spam)),
     AuthenticationResults.put(unclaimed, authenticationResults, authservId)
   ])
 }

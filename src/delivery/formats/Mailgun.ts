@@ -3,8 +3,10 @@ import { Redacted } from "effect"
 import * as HeaderList from "./HeaderList.ts"
 import * as Multipart from "./Multipart.ts"
 import * as PartName from "./PartName.ts"
+import * as SpamFields from "./SpamFields.ts"
 import {
   type DeliveredEvent,
+  type DeliveredMessage,
   type DeliveredParts,
   type FormatRequest,
   type MailPart,
@@ -33,7 +35,7 @@ export const format = WebhookFormat.of({
       ? {
           needs: "text",
           make: (mail, stamp) =>
-            request(Multipart.of(mail.eventId, [...about(mail), ["body-mime", mail.message], ...signature(stamp)]))
+            request(Multipart.of(mail.eventId, [...about(mail), ["body-mime", withSpam(mail)], ...signature(stamp)]))
         }
       : { needs: "parts", make: (mail, stamp) => request(parsed(mail, stamp)) }
 })
@@ -56,9 +58,14 @@ const about = ({ event }: DeliveredEvent): ReadonlyArray<TextField> => {
     ...posted.flatMap((name): ReadonlyArray<TextField> => {
       const value = HeaderList.first(event, name.toLowerCase())
       return value === undefined ? [] : [[name, value]]
-    })
+    }),
+    ...SpamFields.mailgun(event.spam)
   ]
 }
+
+/** The raw message with the fields in its header, too. */
+const withSpam = ({ event, message }: DeliveredMessage): Uint8Array =>
+  Buffer.concat([SpamFields.lines(SpamFields.mailgun(event.spam)), message])
 
 const parsed = (mail: DeliveredParts, stamp: Stamp): Multipart.Form => {
   const { event, eventId, parts } = mail
@@ -72,7 +79,7 @@ const parsed = (mail: DeliveredParts, stamp: Stamp): Multipart.Form => {
           ["body-html", event.html],
           ["stripped-html", event.html]
         ] as const)),
-    ["message-headers", JSON.stringify(HeaderList.of(event))],
+    ["message-headers", JSON.stringify([...SpamFields.mailgun(event.spam), ...HeaderList.of(event)])],
     ...ofParts(parts),
     ...signature(stamp)
   ]

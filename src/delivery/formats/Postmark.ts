@@ -4,6 +4,7 @@ import type { InboundEvent, Mailbox } from "../../model/InboundEvent.ts"
 import * as AddressField from "./AddressField.ts"
 import * as HeaderList from "./HeaderList.ts"
 import * as PartName from "./PartName.ts"
+import * as SpamFields from "./SpamFields.ts"
 import { type DeliveredParts, type MailPart, WebhookFormat } from "./WebhookFormat.ts"
 
 /** The request of a Postmark inbound stream, with the raw message (`RawEmail`). */
@@ -67,10 +68,11 @@ const attachment = (part: MailPart, index: number) => ({
 /** The newest Anymail reads the envelope sender from a first `Return-Path`, older ones from `Received-SPF`. */
 const headers = (event: InboundEvent) => {
   const { authentication, envelope } = event
-  const spf = `${authentication.spf} client-ip=${envelope.remoteAddress}; envelope-from=${quoted(envelope.from)}; helo=${quoted(envelope.helo)}`
+  const spf = `${authentication.spf} client-ip=${envelope.remoteAddress || "unknown"}; envelope-from=${quoted(envelope.from)}; helo=${quoted(envelope.helo)}`
   const pairs: ReadonlyArray<HeaderList.HeaderPair> = [
     ["Return-Path", `<${envelope.from}>`],
     ...(authentication.spf === "none" ? [] : [["Received-SPF", spf] as const]),
+    ...SpamFields.postmark(event.spam),
     ...HeaderList.of(event).filter(([name]) => !apart.test(name))
   ]
   return pairs.map(([Name, Value]) => ({ Name, Value }))

@@ -4,6 +4,7 @@ import * as AddressField from "./AddressField.ts"
 import * as HeaderList from "./HeaderList.ts"
 import * as Multipart from "./Multipart.ts"
 import * as PartName from "./PartName.ts"
+import * as SpamFields from "./SpamFields.ts"
 import { type DeliveredEvent, type DeliveredParts, type FormatRequest, WebhookFormat } from "./WebhookFormat.ts"
 
 const common = { takes: { basicAuth: true, signingKey: false }, final: new Set<number>() }
@@ -28,7 +29,6 @@ const request = ({ body, contentType }: Multipart.Form): FormatRequest => ({
   body
 })
 
-/** Without `spam_score`: a score that nobody counted is no score. */
 const about = ({ event }: DeliveredEvent): ReadonlyArray<Multipart.Field> => {
   const { authentication, cc, envelope, from, recipient, subject, to } = event
   const domain = from.slice(from.lastIndexOf("@") + 1)
@@ -41,6 +41,7 @@ const about = ({ event }: DeliveredEvent): ReadonlyArray<Multipart.Field> => {
     ["sender_ip", envelope.remoteAddress],
     ["SPF", authentication.spf],
     ["dkim", authentication.dkim === "none" ? "none" : `{@${domain} : ${authentication.dkim}}`],
+    ...SpamFields.sendgrid(event.spam),
     ["charsets", charsets]
   ]
 }

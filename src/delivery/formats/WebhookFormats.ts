@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { plainFormat } from "../../model/Webhook.ts"
-import { Unconfigured } from "../../providers/Providers.ts"
+import { Unconfigured } from "../../providers/Configured.ts"
 import * as Mailgun from "./Mailgun.ts"
 import * as Postmark from "./Postmark.ts"
 import * as Raw from "./Raw.ts"

@@ -6,6 +6,7 @@ import { DeliveriesApi } from "../deliveries/DeliveriesApi.ts"
 import { DemoApi } from "../demo/DemoApi.ts"
 import { DomainsApi } from "../domains/DomainsApi.ts"
 import { EventsApi } from "../events/EventsApi.ts"
+import { IngestApi } from "../ingest/IngestApi.ts"
 import { OperationsApi } from "../operations/OperationsApi.ts"
 import { PaymentCallbackApi } from "../purchase/PaymentCallbackApi.ts"
 import { PurchaseApi } from "../purchase/PurchaseApi.ts"
@@ -14,6 +15,7 @@ import { ValidationErrors } from "../requests/ValidationErrors.ts"
 import { SimulateApi } from "../simulate/SimulateApi.ts"
 import { SystemApi } from "../system/SystemApi.ts"
 import { TraceApi } from "../trace/TraceApi.ts"
+import { SenderRulesApi } from "../trust/SenderRulesApi.ts"
 import { WebhooksApi } from "../webhooks/WebhooksApi.ts"
 import { WorkspacesApi } from "../workspaces/WorkspacesApi.ts"
 
@@ -22,11 +24,13 @@ export class Api extends HttpApi.make("inlet")
   .add(WorkspacesApi)
   .add(DomainsApi)
   .add(WebhooksApi)
+  .add(SenderRulesApi)
   .add(EventsApi)
   .add(ReplaysApi)
   .add(TraceApi)
   .add(DeliveriesApi)
   .add(SimulateApi)
+  .add(IngestApi)
   .add(PurchaseApi)
   .add(PaymentCallbackApi)
   .add(DemoApi)

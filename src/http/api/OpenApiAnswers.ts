@@ -12,6 +12,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "domains.create": { 201: "The domain, and the record to publish for it" },
   "domains.list": { 200: "All domains of the workspace" },
   "domains.get": { 200: "The domain" },
+  "domains.update": { 200: "The domain with the changed setting" },
   "domains.remove": { 204: "It is removed" },
   "domains.verify": { 200: "The domain with its status" },
   "domains.mx": { 200: "The record to publish, and what DNS says now" },
@@ -31,6 +32,10 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "webhooks.health": { 200: "How the webhook does" },
   "webhooks.rotateSecret": { 200: "The new secret" },
   "webhooks.test": { 200: "The answer of the webhook, whatever it was" },
+  "senderRules.list": { 200: "All sender rules of the domain" },
+  "senderRules.create": { 201: "The rule as mail is compared with it" },
+  "senderRules.remove": { 204: "It is removed" },
+  "senderRules.release": { 202: "The delivery, which is due or stays with its webhook, and the rule that was made" },
   "deliveries.lease": { 200: "What was due, and none where nothing was in time" },
   "deliveries.settle": { 200: "What became of each outcome, in their order" },
   "events.listAll": { 200: "A page of events of all domains" },
@@ -50,6 +55,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "replays.stop": { 200: "The job as it stands" },
   "trace.search": { 200: "A page of mails and refusals" },
   "simulate.simulate": { 201: "The events of the mail", 202: "The mail is kept, and its event follows" },
+  "ingest.ingest": { 202: "The mail is stored, and its event follows" },
   "purchase.search": { 200: "An offer for each candidate" },
   "purchase.buy": { 201: "The order, which is done", 202: "The order, which is on its way" },
   "purchase.orders": { 200: "A page of orders" },
@@ -95,13 +101,13 @@ export const errors = {
   403: {
     name: "Forbidden",
     description:
-      "The credential may not do this: a read key on a route that changes or bills, a console cookie from another site, or no operator's token"
+      "The credential may not do this: a read key on a route that changes or bills, an ingest key on any other route than ingest, a console cookie from another site, or no operator's token"
   },
   404: { name: "NotFound", description: "The workspace of the key has no resource with this id" },
   409: { name: "Conflict", description: "The current state does not allow the request" },
   413: {
     name: "TooLarge",
-    description: "The body or message is too large. The limit is 256 KiB on every route except simulate"
+    description: "The body or message is too large. The limit is 256 KiB on every route except simulate and ingest"
   },
   422: { name: "Unprocessable", description: "The request is valid but cannot be carried out" },
   429: {

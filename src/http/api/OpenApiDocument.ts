@@ -1,4 +1,5 @@
 import { OpenApi } from "effect/http-api"
+import * as IngestKeys from "../requests/IngestKeys.ts"
 import * as Schemas from "../requests/OpenApiSchemas.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import { Api } from "./Api.ts"
@@ -69,6 +70,7 @@ export const make = (url: string): Document => {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "The workspace's own API key: ak_live_…" },
         [ReadKeys.scheme]: { type: "http", scheme: "bearer", description: "A read-only key: ak_read_…" },
+        [IngestKeys.scheme]: { type: "http", scheme: "bearer", description: "A key of a relay: ak_ingest_…" },
         admin: { type: "http", scheme: "bearer", description: "ADMIN_TOKEN of the service" },
         demo: { type: "apiKey", in: "cookie", name: "inlet_demo", description: "Set by POST /api/demo/inbox" }
       },
@@ -174,6 +176,9 @@ const parameter = ({ in: where, name, required, schema }: Made["parameters"][num
 
 /** True if read keys may call it. */
 export const takesReadKey = ({ security }: Operation): boolean => security.some((one) => ReadKeys.scheme in one)
+
+/** True if ingest keys may call it. */
+export const takesIngestKey = ({ security }: Operation): boolean => security.some((one) => IngestKeys.scheme in one)
 
 const pathMeanings: Readonly<Record<string, string>> = {
   id: "id of the domain",

@@ -37,6 +37,7 @@ export const event = {
   fromName: "App",
   reply: null,
   sender: "auto",
+  kind: { type: "bulk" },
   tag: null,
   threadId: "9e2f4a36-5c1d-8b7a-9f00-3d2c1b0a9f8e",
   hiddenText: false,
@@ -46,7 +47,21 @@ export const event = {
     unsubscribe: null
   },
   webhook_id: domainId,
-  pattern: "*"
+  pattern: "*",
+  hiddenTextVerdict: "none",
+  textMatchesHtml: null,
+  invisibleCharacters: 0,
+  trust: { aligned: true, rule: null, reasons: ["dmarc_pass"] },
+  spam: {
+    verdict: "clean",
+    score: 1.2,
+    required: 15,
+    symbols: [
+      { name: "MIME_GOOD", score: -0.1 },
+      { name: "R_DKIM_ALLOW", score: -0.2 }
+    ],
+    virus: null
+  }
 } satisfies Record<keyof InboundEvent, unknown>
 
 /** The payload of an operational webhook request. */
@@ -84,6 +99,7 @@ const domain = {
   webhook_paused_at: null,
   pull: false,
   catch_all: "hold",
+  spam: "tag",
   created_at: time,
   verified_at: null,
   live_at: null
@@ -109,6 +125,8 @@ const key = {
   scope: "read",
   name: "my agent",
   begins: "ak_read_5f0c",
+  pattern: "agent-7",
+  domain_id: null,
   created_at: time,
   last_used_at: null
 }
@@ -138,6 +156,7 @@ const webhook = {
   format: "inlet",
   description: "the agents",
   basicAuth: false,
+  kinds: {},
   has_own_secret: false,
   created_at: time,
   failing_since: null,
@@ -149,7 +168,7 @@ const catchAll = { ...webhook, id: domainId, pattern: "*", action: "reject", web
 /** Request bodies, by operation. */
 export const requests: Readonly<Record<string, unknown>> = {
   "workspaces.create": { name: "my agent" },
-  "workspaces.createKey": { scope: "read", name: "my agent" },
+  "workspaces.createKey": { scope: "read", name: "my agent", pattern: "agent-7" },
   "workspaces.update": { opsWebhookUrl: "https://agent.example/operations" },
   "domains.create": { domain: "example.com" },
   "domains.delivery": { webhookUrl: "https://agent.example/inbound" },
@@ -216,12 +235,14 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
       next_offset: null,
       tokens_estimate: 11,
       hidden: { words: 0, excerpt: null },
+      uncertain: false,
       links: [{ ref: 1, text: "Confirm it here", url: "https://app.example/confirm" }]
     }
   },
   "events.replay": {
     202: { event_id: eventId, delivery: { ...delivery, status: "pending", nextAttemptAt: time, deliveredAt: null } }
   },
+  "ingest.ingest": { 202: { inbound_email_id: event.inbound_email_id } },
   "replays.start": { 202: { ...replay, queued: 0, delivered: 0 } },
   "replays.get": { 200: replay },
   "purchase.buy": { 201: order },

@@ -2,7 +2,7 @@ import { Clock, DateTime, Effect, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as WorkspaceUsage from "../../domains/WorkspaceUsage.ts"
-import { type Forbidden, Unauthorized } from "../../model/ApiError.ts"
+import { Forbidden, Unauthorized } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
 import { version } from "../../Version.ts"
 import { ConsoleSessions, linkSeconds } from "../../workspaces/ConsoleSessions.ts"
@@ -10,6 +10,7 @@ import { Workspaces } from "../../workspaces/Workspaces.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as ConsoleCookie from "../requests/ConsoleCookie.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as IngestKeys from "../requests/IngestKeys.ts"
 import { OpenRequests } from "../requests/OpenRequests.ts"
 import { Operator } from "../requests/Operator.ts"
 import * as SameOrigin from "../requests/SameOrigin.ts"
@@ -40,7 +41,13 @@ export const layer = HttpApiBuilder.group(
     const workspaceOf = Effect.fnUntraced(function* (cookie: Redacted.Redacted | undefined) {
       if (cookie === undefined) return null
       return yield* sessions.authenticate(cookie).pipe(
-        Effect.flatMap(({ id, scope }) => Effect.map(usage(id), ({ name }) => ({ workspace_id: id, name, scope }))),
+        Effect.flatMap(({ id, scope }) =>
+          Effect.map(usage(id), ({ name }) => ({
+            workspace_id: id,
+            name,
+            scope: scope === "full" ? scope : ("read" as const)
+          }))
+        ),
         Effect.catchTag("Unauthorized", () => Effect.succeed(null))
       )
     })
@@ -48,10 +55,16 @@ export const layer = HttpApiBuilder.group(
     /** Counts the sign-in among the requests of the workspace. */
     const signedIn = Effect.fnUntraced(function* (key: Redacted.Redacted, browser: string | undefined) {
       yield* open.known(key)
-      const { id, keyHash, keyId } = yield* workspaces
+      const { id, keyHash, keyId, limit, scope } = yield* workspaces
         .authenticate(key)
         .pipe(Effect.catchTag("Unauthorized", () => Effect.fail(new Unauthorized({ message: wrongKey }))))
       yield* open.enter(id, key)
+      if (scope === "ingest") return yield* IngestKeys.refusal
+      if (limit !== null) {
+        return yield* new Forbidden({
+          message: `This key sees only mail for ${limit.pattern}, and the console shows all mail. Sign in with another key`
+        })
+      }
       return yield* sessions.open({ workspaceId: id, keyId, keyHash }, browser)
     })
 

@@ -8,6 +8,7 @@ import { EventId } from "../../model/InboundEvent.ts"
 import { WebhookId } from "../../model/Webhook.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 
 /** Maximum deliveries per request, equal to a webhook's maximum concurrency. */
 export const mostAtOnce = 16
@@ -92,13 +93,15 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       }),
       success: Schema.Struct({ deliveries: Schema.Array(LeasedDelivery) }),
       error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http, Unavailable.http]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Lease deliveries",
-        description:
-          'For a domain with `{"pull": true}`, or with other webhooks whose action is `pull`: returns due deliveries, oldest first, each as its webhook request. Post `body` unchanged with `headers`, and report the outcome before `leased_until`. No other client gets the delivery until then. An expired lease counts as an attempt, and the delivery is leased again.'
-      })
-    ),
+    })
+      .annotateMerge(LimitedKeys.filtered)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Lease deliveries",
+          description:
+            'For a domain with `{"pull": true}`, or with other webhooks whose action is `pull`: returns due deliveries, oldest first, each as its webhook request. Post `body` unchanged with `headers`, and report the outcome before `leased_until`. No other client gets the delivery until then. An expired lease counts as an attempt, and the delivery is leased again. A key with a pattern leases only its mail, among the 1,000 deliveries of each webhook that are due longest.'
+        })
+      ),
     HttpApiEndpoint.post("settle", "/api/domains/:id/deliveries/settle", {
       params: { id: DomainId },
       payload: Schema.Struct({
@@ -114,13 +117,15 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       }),
       success: Schema.Struct({ outcomes: Schema.Array(Settled) }),
       error: [Invalid.http, NotFound.http]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Report the outcomes of deliveries",
-        description:
-          "Each outcome is listed as an attempt with the `url` `pull`. A 2xx counts as delivered, and the first one makes the domain `live`. Other outcomes are retried like webhooks, except 410. The last failure makes the delivery `dead`. Each outcome has its own `status` in the answer. 409 means that its lease has expired or never existed, and Inlet ignores it. A repeated outcome gets 200, and the first one counts."
-      })
-    )
+    })
+      .annotateMerge(LimitedKeys.filtered)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Report the outcomes of deliveries",
+          description:
+            "Each outcome is listed as an attempt with the `url` `pull`. A 2xx counts as delivered, and the first one makes the domain `live`. Other outcomes are retried like webhooks, except 410. The last failure makes the delivery `dead`. Each outcome has its own `status` in the answer. 409 means that its lease has expired or never existed, and Inlet ignores it. A repeated outcome gets 200, and the first one counts."
+        })
+      )
   )
   .middleware(KnownParameters)
   .middleware(Authorization)

@@ -8,11 +8,13 @@ import { Domains } from "../../domains/Domains.ts"
 import * as EventQuery from "../../events/EventQuery.ts"
 import { Events } from "../../events/Events.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import { Webhooks } from "../../webhooks/Webhooks.ts"
 import { AnswerRoom } from "../answers/AnswerRoom.ts"
 import * as CurrentAnswer from "../answers/CurrentAnswer.ts"
 import * as TextPieces from "../answers/TextPieces.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import { OpenRequests } from "../requests/OpenRequests.ts"
 import { DeliveriesApi, mostAtOnce, type Outcome } from "./DeliveriesApi.ts"
 
@@ -25,6 +27,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const domains = yield* Domains
     const events = yield* Events
+    const webhooks = yield* Webhooks
     const pull = yield* PullDeliveries
     const signer = yield* Signer.RequestSigner
     const open = yield* OpenRequests
@@ -33,15 +36,21 @@ export const layer = HttpApiBuilder.group(
     /** The workspace, if it has this domain. */
     const ownerOf = (id: DomainId) =>
       Effect.flatMap(CurrentWorkspace, (workspace) =>
-        Effect.as(domains.get({ workspaceId: workspace.id, id }), workspace)
+        Effect.as(LimitedKeys.domainOf(domains, workspace, id), workspace)
       )
 
     return handlers.handleAll({
       lease: Effect.fnUntraced(function* ({ params: { id }, payload: { limit = mostAtOnce, wait = 0, webhook_id } }) {
         const workspace = yield* ownerOf(id)
+        if (webhook_id !== undefined) yield* LimitedKeys.demandWebhook(webhooks, workspace.limit, id, webhook_id)
         if (wait > 0) yield* open.take(workspace.id)
         const { deliveries, told } = yield* Effect.raceFirst(
-          pull.take(id, { most: limit, time: Duration.seconds(wait), webhookId: webhook_id }),
+          pull.take(id, {
+            most: limit,
+            time: Duration.seconds(wait),
+            webhookId: webhook_id,
+            only: workspace.limit?.pattern
+          }),
           workspace.untilReplaced
         )
         yield* room.reserve(Signer.growth * deliveries.reduce((sum, { bytes }) => sum + bytes, 0))
@@ -64,9 +73,12 @@ export const layer = HttpApiBuilder.group(
         return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), { contentType: "application/json" })
       }),
       settle: Effect.fnUntraced(function* ({ params: { id }, payload: { outcomes } }) {
-        yield* ownerOf(id)
+        const workspace = yield* ownerOf(id)
         const standings = new Map(
-          (yield* pull.settle(id, outcomes.map(reportOf))).map((standing) => [standing.eventId, standing])
+          (yield* pull.settle(id, outcomes.map(reportOf), workspace.limit?.pattern)).map((standing) => [
+            standing.eventId,
+            standing
+          ])
         )
         return { outcomes: outcomes.map((outcome) => settledOf(outcome, standings.get(outcome.event_id))) }
       })

@@ -8,6 +8,7 @@ import { DomainHealth } from "../../health/HealthCheck.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { Domain, DomainId, DomainName, DomainStatus } from "../../model/Domain.ts"
 import { RefusalReason } from "../../model/Refusal.ts"
+import { SpamAction } from "../../model/Spam.ts"
 import { mostRowsOfDay } from "../../refusals/RefusalRows.ts"
 import { Refusal } from "../../refusals/Refusals.ts"
 import { DayStatistics, keptDays } from "../../statistics/DomainStatistics.ts"
@@ -15,6 +16,7 @@ import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
@@ -71,6 +73,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       success: Schema.Struct({ domains: Schema.Array(Domain) })
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(OpenApi.annotations({ summary: "List the domains of the workspace, newest first" })),
     HttpApiEndpoint.get("get", "/api/domains/:id", {
       params: one,
@@ -78,7 +81,25 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(OpenApi.annotations({ summary: "Get one domain" })),
+    HttpApiEndpoint.patch("update", "/api/domains/:id", {
+      params: one,
+      payload: Schema.Struct({
+        spam: SpamAction.annotate({
+          message: "Expected tag or hold",
+          description: "`tag` delivers spam and viruses with their verdict, `hold` waits for `…/release`"
+        })
+      }),
+      success: Domain,
+      error: NotFound.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Set what becomes of spam and viruses",
+        description:
+          "Counts for mail that comes from now on, at a busy domain within a second. Nothing is held unless the operator has set up a mail scanner. Mail that the scanner could not scan is never held."
+      })
+    ),
     HttpApiEndpoint.delete("remove", "/api/domains/:id", {
       params: one,
       success: HttpApiSchema.NoContent,
@@ -106,6 +127,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.open)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the MX record to publish",
@@ -118,6 +140,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.open)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Compare the records to publish with DNS",
@@ -130,6 +153,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Check whether mail arrives and is delivered",
@@ -144,7 +168,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       success: Schema.Struct({ days: Schema.Array(DayStatistics) }),
       error: [Invalid.http, NotFound.http]
     })
-      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(ReadKeys.allowedInPart)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get daily figures",
@@ -168,6 +192,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: [Invalid.http, NotFound.http]
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "List refused mail, newest first",
@@ -179,7 +204,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       success: Health,
       error: NotFound.http
     })
-      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(ReadKeys.allowedInPart)
       .annotateMerge(OpenApi.annotations({ summary: "Get the health of the webhook" })),
     HttpApiEndpoint.post("webhookTest", "/api/domains/:id/webhook/test", {
       params: one,

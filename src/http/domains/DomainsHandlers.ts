@@ -16,6 +16,8 @@ import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import { LimitedCursors } from "../requests/LimitedCursors.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as WireFields from "../requests/WireFields.ts"
 import { DomainsApi } from "./DomainsApi.ts"
 import * as ShownDomain from "./ShownDomain.ts"
@@ -34,11 +36,12 @@ export const layer = HttpApiBuilder.group(
     const { production } = yield* Settings.http
     const statistics = yield* DomainStatistics
     const refusals = yield* Refusals
+    const cursors = yield* LimitedCursors
     const health = yield* WebhookHealth
     const healths = yield* DomainHealths
     const test = yield* WebhookTrial
 
-    const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => domains.get({ workspaceId: workspace.id, id }))
+    const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => LimitedKeys.domainOf(domains, workspace, id))
 
     return handlers.handleAll({
       instantInbox: Effect.fnUntraced(function* () {
@@ -52,13 +55,20 @@ export const layer = HttpApiBuilder.group(
         return yield* domains.create(workspace.id, yield* DomainNames.parse(payload.domain))
       }),
       list: () =>
-        CurrentWorkspace.use(({ id }) => domains.list(id)).pipe(
+        CurrentWorkspace.use((workspace) => LimitedKeys.domainsOf(domains, workspace)).pipe(
           Effect.flatMap(ShownDomain.all),
           Effect.map((all) => ({ domains: all }))
         ),
       get: Effect.fnUntraced(function* ({ params }) {
+        const { limit } = yield* CurrentWorkspace
         const domain = yield* Effect.flatMap(owned(params.id), ShownDomain.of)
-        return { ...domain, webhook_failing: yield* health.failing(catchAllOf(domain.id)) }
+        // It is about mail to every address.
+        const failing = limit === null ? yield* health.failing(catchAllOf(domain.id)) : null
+        return { ...domain, webhook_failing: failing }
+      }),
+      update: Effect.fnUntraced(function* ({ params, payload }) {
+        const workspace = yield* CurrentWorkspace
+        return yield* domains.setSpam({ workspaceId: workspace.id, id: params.id }, payload.spam)
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
@@ -71,16 +81,19 @@ export const layer = HttpApiBuilder.group(
       dns: ({ params }) => Effect.flatMap(owned(params.id), verification.dns),
       health: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
-        return yield* healths.of(workspace.id, yield* owned(params.id))
+        return yield* healths.of(workspace.id, yield* owned(params.id), workspace.limit !== null)
       }),
       stats: Effect.fnUntraced(function* ({ params, query }) {
         const { id } = yield* owned(params.id)
         return { days: yield* statistics.of(id, query.days ?? daysByDefault) }
       }),
-      refusals: Effect.fnUntraced(function* ({ params, query: { cursor, limit = refusalsOnAPage, ...filter } }) {
+      refusals: Effect.fnUntraced(function* ({ params, query: { cursor: given, limit = refusalsOnAPage, ...filter } }) {
         const { id } = yield* owned(params.id)
-        const { items, nextCursor } = yield* refusals.list(id, filter, { limit, cursor })
-        return { refusals: items, next_cursor: nextCursor }
+        const holder = yield* CurrentWorkspace
+        const only = holder.limit?.pattern
+        const cursor = yield* cursors.open(holder, given)
+        const { items, nextCursor } = yield* refusals.list(id, { ...filter, only }, { limit, cursor })
+        return { refusals: items, next_cursor: yield* cursors.seal(holder, nextCursor) }
       }),
       webhookHealth: ({ params }) => Effect.flatMap(owned(params.id), ({ id }) => health.of(catchAllOf(id))),
       webhookTest: Effect.fnUntraced(function* ({ params }) {

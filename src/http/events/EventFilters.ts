@@ -1,5 +1,7 @@
 import { Clock, DateTime, Effect, Schema } from "effect"
 import { canonical } from "../../domains/DomainNames.ts"
+import { kinds } from "../../model/KindNames.ts"
+import { WebhookId } from "../../model/Webhook.ts"
 import { text } from "../requests/TextQuery.ts"
 
 const mostDays = 14
@@ -9,7 +11,7 @@ const isUnit = (unit: string | undefined): unit is keyof typeof millis =>
   unit !== undefined && Object.hasOwn(millis, unit)
 
 /** Milliseconds of a duration such as `5m`. Undefined if malformed or too long. */
-export const millisOf = (text: string): number | undefined => {
+const millisOf = (text: string): number | undefined => {
   const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
   if (!isUnit(unit)) return undefined
   const time = Number(count) * millis[unit]
@@ -41,7 +43,18 @@ export const query = {
       Schema.isUUID(undefined, { message: "Expected the threadId of an event" })
     )
   ),
+  webhook: Schema.optionalKey(
+    WebhookId.annotate({
+      description: "id of the webhook that delivers the event. That of the catch-all is the domain's"
+    })
+  ),
+  trust: oneOf(
+    ["passed", "held", "all"],
+    "what the sender rules and the mail scanner say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed"
+  ),
+  spam: oneOf(["clean", "spam", "virus", "unknown"], "the verdict of the mail scanner"),
   sender: oneOf(["person", "list", "auto", "bounce"], "who sent it, as the event says"),
+  kind: oneOf(kinds, "what the mail is, as `kind.type` of the event says"),
   newerThan: Schema.optionalKey(
     Schema.String.annotate({
       description: "maximum age by the server's clock, such as 90s, 5m, 2h or 7d"
@@ -51,18 +64,26 @@ export const query = {
 }
 
 /** The filter of a query. */
-export const toFilter = Effect.fnUntraced(function* <Q extends Asked>({ fromDomain, newerThan, since, ...filter }: Q) {
+export const toFilter = Effect.fnUntraced(function* <Q extends Asked>(
+  { fromDomain, newerThan, since, trust: asked, ...filter }: Q,
+  usualTrust: Trust = "all"
+) {
+  const trust = asked ?? usualTrust
   const now = yield* Clock.currentTimeMillis
   const age = newerThan === undefined ? undefined : millisOf(newerThan)
   const youngest = age === undefined ? undefined : DateTime.makeUnsafe(now - age)
   return {
     ...filter,
+    trust: trust === "all" ? undefined : trust,
     since: since !== undefined && youngest !== undefined ? DateTime.max(since, youngest) : (since ?? youngest),
     fromDomain: fromDomain === undefined ? undefined : canonical(fromDomain)
   }
 })
 
+type Trust = "passed" | "held" | "all"
+
 interface Asked {
+  readonly trust?: Trust
   readonly fromDomain?: string
   readonly newerThan?: string
   readonly since?: DateTime.Utc

@@ -13,6 +13,7 @@ import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as MailParts from "../requests/MailParts.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
@@ -81,6 +82,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       error: [Invalid.http, Unauthorized.http, NotFound.http, TooManyRequests.http]
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "List events, newest first",
@@ -106,6 +108,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       error: [Invalid.http, Unauthorized.http, TooManyRequests.http]
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "List the events of all domains, newest first",
@@ -131,6 +134,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     })
       .annotateMerge(ReadKeys.allowedInPart)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Stream events",
@@ -144,12 +148,14 @@ export class EventsApi extends HttpApiGroup.make("events")
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(OpenApi.annotations({ summary: "Get one event" })),
     HttpApiEndpoint.get("raw", "/api/domains/:id/events/:eventId/raw", {
       ...MailParts.raw,
       params: { id: DomainId, ...MailParts.raw.params }
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Download the raw message",
@@ -161,6 +167,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       params: { id: DomainId, ...MailParts.content.params }
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Read the content of an event",
@@ -173,6 +180,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       params: { id: DomainId, ...MailParts.attachment.params }
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Download an attachment",
@@ -186,6 +194,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the HTML part of a mail for a frame",

@@ -13,8 +13,10 @@ import { type WorkspaceEvent, WorkspaceEvents } from "../../events/WorkspaceEven
 import { Invalid } from "../../model/ApiError.ts"
 import { Delivery } from "../../model/Delivery.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import type { EventId } from "../../model/InboundEvent.ts"
 import { catchAllOf } from "../../model/Webhook.ts"
 import { Refusals } from "../../refusals/Refusals.ts"
+import { Webhooks } from "../../webhooks/Webhooks.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { AnswerRoom } from "../answers/AnswerRoom.ts"
 import * as Download from "../answers/Download.ts"
@@ -24,6 +26,8 @@ import * as HtmlPart from "../answers/HtmlPart.ts"
 import { Authorization, CurrentWorkspace } from "../requests/Authorization.ts"
 import { requestOf } from "../requests/ContentQuery.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import { LimitedCursors } from "../requests/LimitedCursors.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import { OpenRequests } from "../requests/OpenRequests.ts"
 import * as EventFilters from "./EventFilters.ts"
 import { EventsApi } from "./EventsApi.ts"
@@ -36,6 +40,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const domains = yield* Domains
     const events = yield* Events
+    const webhooks = yield* Webhooks
     const everywhere = yield* WorkspaceEvents
     const attempts = yield* Attempts
     const messages = yield* RawMessages.RawMessages
@@ -44,29 +49,55 @@ export const layer = HttpApiBuilder.group(
     const open = yield* OpenRequests
     const room = yield* AnswerRoom
     const limits = yield* WorkspaceLimits
+    const cursors = yield* LimitedCursors
     const signer = yield* Signer.RequestSigner
 
     /** The domain, if it is in this workspace. */
     const owned = (id: DomainId) =>
       CurrentWorkspace.use((workspace) =>
-        Effect.map(domains.get({ workspaceId: workspace.id, id }), ({ domain }) => ({
+        Effect.map(LimitedKeys.domainOf(domains, workspace, id), ({ domain }) => ({
           domain,
           domainId: id,
           workspaceId: workspace.id,
           scope: workspace.scope,
+          only: workspace.limit?.pattern,
+          holder: workspace,
           untilReplaced: workspace.untilReplaced
         }))
       )
 
+    /** The domain of an event, if the key may see both. */
+    const ownedOf = Effect.fnUntraced(function* ({
+      eventId,
+      id
+    }: {
+      readonly id: DomainId
+      readonly eventId: EventId
+    }) {
+      const owner = yield* owned(id)
+      yield* events.demand(id, eventId, owner.only)
+      return owner
+    })
+
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ params, query }) {
-        const { domain, domainId, untilReplaced, workspaceId } = yield* owned(params.id)
-        const { cursor, limit = eventsOnAPage, order = "desc", view, wait = 0, ...asked } = query
-        if (wait > 0 && cursor !== undefined) {
+        const { domain, domainId, holder, only, untilReplaced, workspaceId } = yield* owned(params.id)
+        const {
+          after: givenAfter,
+          cursor: given,
+          limit = eventsOnAPage,
+          order = "desc",
+          view,
+          wait = 0,
+          ...asked
+        } = query
+        if (wait > 0 && given !== undefined) {
           return yield* new Invalid({ message: "wait: Expected no cursor beside it. A wait returns new events only" })
         }
         if (wait > 0) yield* open.take(workspaceId)
-        const filter = yield* EventFilters.toFilter(asked)
+        const cursor = yield* cursors.open(holder, given)
+        const after = yield* cursors.open(holder, givenAfter)
+        const filter = { ...(yield* EventFilters.toFilter(asked, wait > 0 ? "passed" : "all")), after, only }
         const began = yield* DateTime.now
         const page =
           wait > 0
@@ -76,9 +107,14 @@ export const layer = HttpApiBuilder.group(
               )
             : yield* events.list(domainId, filter, { limit, order, cursor })
         const isInVain = wait > 0 && page.items.length === 0
-        const hint = isInVain ? yield* refusals.during({ id: domainId, domain }, began) : null
+        const hint = isInVain ? yield* refusals.during({ id: domainId, domain }, began, only) : null
         return yield* EventPage.toResponse(
-          { ...page, hint },
+          {
+            ...page,
+            nextCursor: yield* cursors.seal(holder, page.nextCursor),
+            cursorNow: yield* cursors.seal(holder, page.cursorNow),
+            hint
+          },
           {
             room,
             payloads: (listed) => events.payloads(domainId, listed),
@@ -88,18 +124,25 @@ export const layer = HttpApiBuilder.group(
         )
       }),
       listAll: Effect.fnUntraced(function* ({ query }) {
-        const { id, untilReplaced } = yield* CurrentWorkspace
-        const { cursor, limit = eventsOnAPage, view, ...asked } = query
-        const page = yield* everywhere.list(id, yield* EventFilters.toFilter(asked), { limit, cursor })
-        return yield* EventPage.toResponse(page, {
-          room,
-          payloads: everywhere.payloads,
-          encode: view === "brief" ? encodeBriefWithDomain : encodeListedWithDomain,
-          untilReplaced
-        })
+        const holder = yield* CurrentWorkspace
+        const { id, limit: only, untilReplaced } = holder
+        const { cursor: given, limit = eventsOnAPage, view, ...asked } = query
+        const filter = { ...(yield* EventFilters.toFilter(asked)), only: only?.pattern }
+        const cursor = yield* cursors.open(holder, given)
+        const page = yield* everywhere.list(id, filter, { limit, cursor, domainId: only?.domainId ?? undefined })
+        const nextCursor = yield* cursors.seal(holder, page.nextCursor)
+        return yield* EventPage.toResponse(
+          { ...page, nextCursor },
+          {
+            room,
+            payloads: everywhere.payloads,
+            encode: view === "brief" ? encodeBriefWithDomain : encodeListedWithDomain,
+            untilReplaced
+          }
+        )
       }),
       stream: Effect.fnUntraced(function* ({ headers, params, query }) {
-        const { domainId, scope, untilReplaced, workspaceId } = yield* owned(params.id)
+        const { domainId, holder, only, scope, untilReplaced, workspaceId } = yield* owned(params.id)
         const { signed, view, ...asked } = query
         const isSigned = signed === "true"
         if (isSigned && scope === "read") return yield* Authorization.refusal("signed=true")
@@ -108,14 +151,18 @@ export const layer = HttpApiBuilder.group(
             message: "signed: Expected no view beside it. Only whole events are signed"
           })
         }
+        // Its secret signs the events, so it must be one of this domain.
+        const webhookId = asked.webhook ?? catchAllOf(domainId)
+        if (isSigned) yield* webhooks.get(domainId, webhookId)
         yield* open.take(workspaceId)
+        const filter = { ...(yield* EventFilters.toFilter(asked, "passed")), only }
         return yield* EventStream.toResponse({
-          events: yield* events.follow(domainId, headers["last-event-id"], yield* EventFilters.toFilter(asked)),
+          events: yield* events.follow(domainId, yield* cursors.open(holder, headers["last-event-id"]), filter),
           room,
           ...(isSigned
             ? // Read again for each few events, so that a rotation of the secret takes effect.
               {
-                encoder: Effect.map(signer.of(workspaceId, catchAllOf(domainId)), (sign) => encodeSigned(sign)),
+                encoder: Effect.map(signer.of(workspaceId, webhookId), (sign) => encodeSigned(sign)),
                 growth: Signer.growth
               }
             : view === "brief"
@@ -126,22 +173,22 @@ export const layer = HttpApiBuilder.group(
         })
       }),
       get: Effect.fnUntraced(function* ({ params }) {
-        const { domainId } = yield* owned(params.id)
+        const { domainId } = yield* ownedOf(params)
         const listed = yield* events.get(domainId, params.eventId)
         yield* room.reserve(listed.bytes)
         return json(encodeListed(yield* events.payload(domainId, listed)).join(""))
       }),
       raw: Effect.fnUntraced(function* ({ params }) {
-        const { domainId } = yield* owned(params.id)
+        const { domainId } = yield* ownedOf(params)
         const message = yield* messages.get(domainId, params.eventId, room.reserve)
         return Download.message(params.eventId, message)
       }),
       content: Effect.fnUntraced(function* ({ params, query }) {
-        const { domainId } = yield* owned(params.id)
+        const { domainId } = yield* ownedOf(params)
         return yield* contents.read(domainId, params.eventId, requestOf(query), room.reserve)
       }),
       attachment: Effect.fnUntraced(function* ({ params }) {
-        const { domainId } = yield* owned(params.id)
+        const { domainId } = yield* ownedOf(params)
         const { content, contentType, filename } = yield* messages.attachment(
           domainId,
           params.eventId,
@@ -151,13 +198,13 @@ export const layer = HttpApiBuilder.group(
         return Download.attachment({ content, contentType, filename })
       }),
       html: Effect.fnUntraced(function* ({ params }) {
-        const { domainId } = yield* owned(params.id)
+        const { domainId } = yield* ownedOf(params)
         const listed = yield* events.get(domainId, params.eventId)
         yield* room.reserve(listed.bytes)
         return yield* HtmlPart.answer((yield* events.payload(domainId, listed)).payload)
       }),
       signed: Effect.fnUntraced(function* ({ params }) {
-        const { domainId, workspaceId } = yield* owned(params.id)
+        const { domainId, workspaceId } = yield* ownedOf(params)
         const listed = yield* events.get(domainId, params.eventId)
         yield* room.reserve(listed.bytes * Signer.growth)
         const { payload } = yield* events.payload(domainId, listed)
@@ -165,7 +212,7 @@ export const layer = HttpApiBuilder.group(
         return yield* Effect.orDie(sign({ id: params.eventId, payload }))
       }),
       replay: Effect.fnUntraced(function* ({ params, query }) {
-        const { domainId, workspaceId } = yield* owned(params.id)
+        const { domainId, workspaceId } = yield* ownedOf(params)
         yield* limits.spend("replay", workspaceId)
         const delivery = yield* events.replay(domainId, params.eventId, {
           force: query.force === "true",
@@ -174,7 +221,7 @@ export const layer = HttpApiBuilder.group(
         return { event_id: params.eventId, delivery }
       }),
       deliverNow: Effect.fnUntraced(function* ({ params }) {
-        const { domainId, workspaceId } = yield* owned(params.id)
+        const { domainId, workspaceId } = yield* ownedOf(params)
         yield* limits.spend("replay", workspaceId)
         return { event_id: params.eventId, delivery: yield* events.deliverNow(domainId, params.eventId) }
       }),

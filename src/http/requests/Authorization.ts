@@ -9,6 +9,8 @@ import { ConsoleSessions } from "../../workspaces/ConsoleSessions.ts"
 import { type Opened, Workspaces } from "../../workspaces/Workspaces.ts"
 import * as ConsoleCookie from "./ConsoleCookie.ts"
 import * as DatabaseErrors from "./DatabaseErrors.ts"
+import * as IngestKeys from "./IngestKeys.ts"
+import * as LimitedKeys from "./LimitedKeys.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 import { ReadKeys } from "./ReadKeys.ts"
 
@@ -21,7 +23,10 @@ export class CurrentWorkspace extends Context.Service<
   }
 >()("inlet/http/CurrentWorkspace") {}
 
-/** Authenticates requests by their API keys, and counts them for the key's workspace. */
+/**
+ * Authenticates requests by their API keys, and counts them for the key's workspace. Refuses ingest keys, unless the
+ * route takes them.
+ */
 export const serveAsHolder = Effect.gen(function* () {
   const workspaces = yield* Workspaces
   const open = yield* OpenRequests
@@ -30,11 +35,13 @@ export const serveAsHolder = Effect.gen(function* () {
     credential: Redacted.Redacted,
     authenticate: (
       credential: Redacted.Redacted
-    ) => Effect.Effect<CurrentWorkspace["Service"], Unauthorized | SqlError.SqlError> = workspaces.authenticate
+    ) => Effect.Effect<CurrentWorkspace["Service"], Unauthorized | SqlError.SqlError> = workspaces.authenticate,
+    takesIngestKeys = false
   ) {
     yield* open.known(credential)
     const workspace = yield* authenticate(credential)
     yield* open.enter(workspace.id, credential)
+    if (workspace.scope === "ingest" && !takesIngestKeys) return yield* IngestKeys.refusal
     return yield* httpEffect.pipe(
       Effect.provideService(CurrentWorkspace, workspace),
       Effect.provideService(Asker, workspace.id)
@@ -44,7 +51,8 @@ export const serveAsHolder = Effect.gen(function* () {
 
 /**
  * `Authorization: Bearer <API_KEY>` (spec, section 5), or without that header the cookie of the console. A read key may
- * ask what is annotated so (`ReadKeys`).
+ * ask what is annotated so (`ReadKeys`), and a key with a limit what is annotated for it (`LimitedKeys`). An ingest key
+ * may ask what is annotated with `IngestKeys` alone.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
   "inlet/http/Authorization",
@@ -68,16 +76,24 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
       return Authorization.of({
         bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
           const allowed = Effect.gen(function* () {
-            const { scope } = yield* CurrentWorkspace
-            if (scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
-              return yield* Authorization.refusal(`${endpoint.method} ${endpoint.path}`)
+            const { limit, scope } = yield* CurrentWorkspace
+            const route = `${endpoint.method} ${endpoint.path}`
+            // Its limit is a domain, which the handler compares.
+            if (scope === "ingest") return yield* httpEffect
+            if (limit !== null) {
+              const isRefused = Context.get(endpoint.annotations, LimitedKeys.LimitedKeys) === "refused"
+              if (isRefused) return yield* LimitedKeys.refusal(route, limit)
+            } else if (scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
+              return yield* Authorization.refusal(route)
             }
             return yield* httpEffect
           })
           const cookie =
             Redacted.value(credential) === "" ? yield* ConsoleCookie.of("inlet_console", publicUrl) : undefined
           const served =
-            cookie === undefined ? serve(allowed, credential) : serve(allowed, cookie, sessions.authenticate)
+            cookie === undefined
+              ? serve(allowed, credential, undefined, Context.get(endpoint.annotations, IngestKeys.IngestKeys))
+              : serve(allowed, cookie, sessions.authenticate)
           return yield* Effect.catchIf(served, SqlError.isSqlError, DatabaseErrors.answer)
         })
       })

@@ -1,10 +1,14 @@
 import type { HttpServerRequest } from "effect/http"
 
-/** The limit on every route except simulate. */
+/** The limit on every route except simulate and ingest. */
 const usual = 256 * 1024
 
 /** The margin beside the base64 of the largest message. */
 const besideMessage = 64 * 1024
+
+/** The route that bounds its body itself, because it refuses a larger one as SMTP does. */
+export const isIngest = (method: string, path: string): boolean =>
+  method === "POST" && /^\/api\/domains\/[^/]+\/ingest$/.test(path)
 
 const simulate = /^\/api\/domains\/[^/]+\/simulate$/
 

@@ -48,6 +48,9 @@ export const EventContent = Schema.Struct({
       description: "the first hidden words with part=hidden, else null"
     })
   }),
+  uncertain: Schema.Boolean.annotate({
+    description: "whether the HTML has words that a person may not see. They stand in `⟦uncertain: …⟧`"
+  }),
   links: Schema.Array(Schema.Struct({ ref: Schema.Int, text: Schema.String, url: Schema.String })).annotate({
     description: "the links of the piece, by their number in the Markdown"
   })

@@ -1,7 +1,10 @@
-import { Effect, Layer, type Schema, SchemaAST } from "effect"
+import { Context, Effect, Layer, type Schema, SchemaAST } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { Invalid } from "../../model/ApiError.ts"
+
+/** The query parameters of an endpoint that a request may have several times. */
+export const Repeatable = Context.Reference<ReadonlyArray<string>>("inlet/http/Repeatable", { defaultValue: () => [] })
 
 /** The maximum length of the client's text in an error. */
 const shown = 40
@@ -12,10 +15,12 @@ export class KnownParameters extends HttpApiMiddleware.Service<KnownParameters>(
 }) {
   static readonly layer = Layer.succeed(KnownParameters, (httpEffect, { endpoint }) => {
     const known = namesOf(endpoint.query)
+    const lists = Context.get(endpoint.annotations, Repeatable)
     return Effect.gen(function* () {
       for (const [name, value] of Object.entries(yield* HttpServerRequest.ParsedSearchParams)) {
         if (!known.includes(name)) return yield* new Invalid({ message: unknown(name, known) })
-        if (typeof value !== "string") return yield* new Invalid({ message: `${name}: Expected it once` })
+        if (typeof value !== "string" && !lists.includes(name))
+          return yield* new Invalid({ message: `${name}: Expected it once` })
       }
       return yield* httpEffect
     })

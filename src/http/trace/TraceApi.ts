@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Invalid } from "../../model/ApiError.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import * as TraceQuery from "./TraceQuery.ts"
 
@@ -13,6 +14,7 @@ export class TraceApi extends HttpApiGroup.make("trace")
       error: Invalid.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Find out what became of mail, newest first",

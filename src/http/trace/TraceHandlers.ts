@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Traces } from "../../trace/Traces.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import { LimitedCursors } from "../requests/LimitedCursors.ts"
 import { TraceApi } from "./TraceApi.ts"
 import * as TraceQuery from "./TraceQuery.ts"
 
@@ -11,13 +12,19 @@ export const layer = HttpApiBuilder.group(
   "trace",
   Effect.fn(function* (handlers) {
     const traces = yield* Traces
+    const cursors = yield* LimitedCursors
 
     return handlers.handleAll({
       search: Effect.fnUntraced(function* ({ query }) {
-        const { id } = yield* CurrentWorkspace
+        const holder = yield* CurrentWorkspace
+        const { id, limit } = holder
         const { asked, page } = TraceQuery.toSearch(query)
-        const { entries, hint, nextCursor } = yield* traces.search({ workspaceId: id }, asked, page)
-        return { entries, next_cursor: nextCursor, hint }
+        const cursor = yield* cursors.open(holder, page.cursor)
+        const { entries, hint, nextCursor } = yield* traces.search({ workspaceId: id, limit }, asked, {
+          ...page,
+          cursor
+        })
+        return { entries, next_cursor: yield* cursors.seal(holder, nextCursor), hint }
       })
     })
   })

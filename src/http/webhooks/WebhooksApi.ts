@@ -4,10 +4,11 @@ import { Health } from "../../delivery/WebhookHealth.ts"
 import { WebhookTestResult } from "../../delivery/WebhookTrial.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { DomainId } from "../../model/Domain.ts"
-import { mostWebhooks, Pattern, Webhook, WebhookAction, WebhookId } from "../../model/Webhook.ts"
+import { mostWebhooks, Pattern, Webhook, WebhookAction, WebhookId, WebhookKinds } from "../../model/Webhook.ts"
 import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import { Secret } from "../requests/Secret.ts"
 import * as WireFields from "../requests/WireFields.ts"
@@ -32,6 +33,13 @@ const secret = Schema.optionalKey(
 const action = Schema.optionalKey(
   WebhookAction.annotate({
     description: "`webhook`, `pull`, `hold` or `reject`. By default `webhook` with a `webhookUrl`, and `hold` without"
+  })
+)
+
+const kinds = Schema.optionalKey(
+  WebhookKinds.annotate({
+    description:
+      "webhooks of the domain that take mail of these kinds in place of this one, by kind: `{bounce: id}`. Replaces those before"
   })
 )
 
@@ -70,6 +78,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "List the webhooks of a domain",
@@ -84,6 +93,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         webhookUrl: url,
         ...WireFields.fields,
         description,
+        kinds,
         secret
       }).check(isConsistent, WireFields.areBesideUrl),
       success: Changed.pipe(HttpApiSchema.status(201)),
@@ -101,6 +111,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       error: [Invalid.http, NotFound.http]
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(OpenApi.annotations({ summary: "Find the webhook of an address, and why others do not take it" })),
     HttpApiEndpoint.get("get", "/api/domains/:id/webhooks/:webhookId", {
       params: one,
@@ -108,6 +119,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(OpenApi.annotations({ summary: "Get a webhook" })),
     HttpApiEndpoint.patch("update", "/api/domains/:id/webhooks/:webhookId", {
       params: one,
@@ -117,6 +129,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         webhookUrl: url,
         ...WireFields.fields,
         description,
+        kinds,
         secret
       }).check(isConsistent, WireFields.areBesideUrl),
       success: Changed,
@@ -144,7 +157,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       success: Health,
       error: NotFound.http
     })
-      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(ReadKeys.allowedInPart)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the health of a webhook",

@@ -15,6 +15,7 @@ import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as WireFields from "../requests/WireFields.ts"
 import * as ShownWebhook from "./ShownWebhook.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
@@ -31,7 +32,14 @@ export const layer = HttpApiBuilder.group(
     const health = yield* WebhookHealth
     const { production } = yield* Settings.http
 
-    const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => domains.get({ workspaceId: workspace.id, id }))
+    const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => LimitedKeys.domainOf(domains, workspace, id))
+
+    /** The webhooks of a domain that may take mail of the key. */
+    const visible = Effect.fnUntraced(function* (id: DomainId) {
+      const { limit } = yield* CurrentWorkspace
+      const all = yield* webhooks.list(id)
+      return limit === null ? all : all.filter(({ pattern }) => Routes.meet(pattern, limit.pattern))
+    })
 
     /** The domain, if it takes mail. Counts a change of a webhook. */
     const changing = Effect.fnUntraced(function* (id: DomainId) {
@@ -58,16 +66,16 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ params }) {
         const { id } = yield* owned(params.id)
-        return { webhooks: yield* Effect.flatMap(webhooks.list(id), ShownWebhook.all) }
+        return { webhooks: yield* Effect.flatMap(visible(id), ShownWebhook.all) }
       }),
       create: Effect.fnUntraced(function* ({ params, payload }) {
         const domain = yield* changing(params.id)
-        const { description = null, pattern, secret = "workspace", webhookUrl = null } = payload
+        const { description = null, kinds = {}, pattern, secret = "workspace", webhookUrl = null } = payload
         const action = payload.action ?? (webhookUrl === null ? "hold" : "webhook")
         if (action === "webhook" && webhookUrl === null) return yield* new Invalid({ message: needsUrl })
         const { credentials, url = null } = yield* checked(webhookUrl, payload.format ?? plainFormat)
         const wire = WireFields.asked(payload, credentials)
-        return shown(yield* webhooks.create(domain.id, { pattern, action, url, wire, description }, secret))
+        return shown(yield* webhooks.create(domain.id, { pattern, action, url, wire, description, kinds }, secret))
       }),
       match: Effect.fnUntraced(function* ({ params, query: { recipient } }) {
         const domain = yield* owned(params.id)
@@ -75,7 +83,11 @@ export const layer = HttpApiBuilder.group(
         if (at < 1 || DomainNames.canonical(recipient.slice(at + 1)) !== domain.domain) {
           return yield* new Invalid({ message: `recipient: Expected an address at ${domain.domain}` })
         }
-        const all = yield* webhooks.list(domain.id)
+        const { limit } = yield* CurrentWorkspace
+        if (limit !== null && !LimitedKeys.sees(limit, recipient)) {
+          return yield* new Invalid({ message: `recipient: Expected an address that ${limit.pattern} takes` })
+        }
+        const all = yield* visible(domain.id)
         const localPart = Routes.localPartOf(recipient)
         const webhook = Routes.match(all, localPart)
         if (webhook === undefined) return yield* Effect.die(`The domain ${domain.id} has no catch-all`)
@@ -92,6 +104,8 @@ export const layer = HttpApiBuilder.group(
       }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { id } = yield* owned(params.id)
+        const { limit } = yield* CurrentWorkspace
+        yield* LimitedKeys.demandWebhook(webhooks, limit, id, params.webhookId)
         return yield* Effect.flatMap(webhooks.get(id, params.webhookId), ShownWebhook.of)
       }),
       update: Effect.fnUntraced(function* ({ params, payload: { format, signingKey, webhookUrl, ...change } }) {

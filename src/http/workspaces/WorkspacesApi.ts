@@ -1,10 +1,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Conflict, Forbidden, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
+import { DomainId } from "../../model/Domain.ts"
+import { Pattern } from "../../model/Webhook.ts"
 import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
 import { KeyId, KeyName, KeyScope, WorkspaceKey } from "../../model/WorkspaceKey.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import { Secret } from "../requests/Secret.ts"
 
@@ -48,6 +51,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         key_scope: Schema.Literals(["full", "read"]).annotate({
           description: "the scope of the key: everything, or reading mail"
         }),
+        key_limit: Schema.NullOr(
+          Schema.Struct({ pattern: Schema.String, domain_id: Schema.NullOr(DomainId) })
+        ).annotate({ description: "the mail that the key sees, or null for all of the workspace" }),
         limits: Schema.Struct({
           domains: mostOf("own domains, the instant inbox not counted"),
           emails_per_day: mostOf("messages accepted in a UTC day; the next is refused for the day with 452"),
@@ -57,10 +63,12 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
           requests_at_once: mostOf("other requests under way at the same time"),
           requests_per_second: mostOf("requests in a second over time; a burst may be larger")
         }),
-        used: Schema.Struct({
-          domains: Schema.Int.annotate({ description: "domains, open purchases included" }),
-          emails_today: Schema.Int
-        }),
+        used: Schema.optionalKey(
+          Schema.Struct({
+            domains: Schema.Int.annotate({ description: "domains, open purchases included" }),
+            emails_today: Schema.Int
+          })
+        ).annotate({ description: "absent for a key with a limit" }),
         day_ends_at: Schema.DateTimeUtcFromString.annotate({
           description: "when `emails_today` restarts at 0: midnight UTC"
         })
@@ -69,6 +77,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .middleware(KnownParameters)
       .middleware(Authorization)
       .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the workspace of the key",
@@ -106,26 +115,37 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       ),
     HttpApiEndpoint.post("createKey", "/api/workspaces/keys", {
       payload: Schema.Struct({
-        scope: KeyScope.annotate({ message: 'Expected "read", a key that reads mail and changes nothing' }),
+        scope: KeyScope.annotate({
+          message: 'Expected "read", a key that reads mail and changes nothing, or "ingest", one that hands mail over'
+        }),
         name: Schema.optionalKey(
           Schema.String.annotate({ description: "1 to 100 characters, visible only to you" }).pipe(
             Schema.decodeTo(KeyName)
           )
+        ),
+        pattern: Schema.optionalKey(
+          Schema.NullOr(Pattern).annotate({
+            description:
+              "limits a read key to mail whose local part matches: a name (`agent-7`, which also takes `agent-7+tag`) or a glob (`agent-*`)"
+          })
+        ),
+        domain_id: Schema.optionalKey(
+          Schema.NullOr(DomainId).annotate({ description: "limits the key to mail of this domain" })
         )
       }),
       success: Schema.Struct({
         ...WorkspaceKey.fields,
-        api_key: Secret("the key, which begins with ak_read_")
+        api_key: Secret("the key, which begins with ak_read_ or ak_ingest_")
       }).pipe(HttpApiSchema.status(201)),
-      error: Conflict.http
+      error: [Invalid.http, Conflict.http, NotFound.http]
     })
       .middleware(KnownParameters)
       .middleware(Authorization)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Create a read key",
+          summary: "Create a read key or an ingest key",
           description:
-            "For agents that only read mail. The key lists, waits for, streams and downloads the workspace's mail. It sees only the host of webhook URLs. All other routes answer 403. A workspace has up to 20 additional keys, then 409."
+            "With the scope `read` the key is for agents that only read mail. The key lists, waits for, streams and downloads the workspace's mail. It sees only the host of webhook URLs. All other routes answer 403. With `pattern` or `domain_id` it sees, waits for and leases only that mail, and routes about other mail answer 403. With the scope `ingest` the key is for a relay: it calls POST /api/domains/{id}/ingest and nothing else, and `domain_id` limits it to one domain. A workspace has up to 20 additional keys, then 409."
         })
       ),
     HttpApiEndpoint.get("listKeys", "/api/workspaces/keys", {

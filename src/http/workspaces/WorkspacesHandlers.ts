@@ -2,7 +2,8 @@ import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as WorkspaceUsage from "../../domains/WorkspaceUsage.ts"
-import { Forbidden } from "../../model/ApiError.ts"
+import { Forbidden, Invalid } from "../../model/ApiError.ts"
+import { catchAll } from "../../model/Webhook.ts"
 import { OperationalWebhook } from "../../operations/OperationalWebhook.ts"
 import * as Settings from "../../Settings.ts"
 import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
@@ -62,17 +63,18 @@ export const layer = HttpApiBuilder.group(
         }
       }),
       get: Effect.fnUntraced(function* () {
-        const { id, scope } = yield* CurrentWorkspace
+        const { id, limit, scope } = yield* CurrentWorkspace
         const { createdAt, dayEndsAt, domains, emailsToday, name } = yield* usage(id)
-        const url = yield* webhook.get(id)
+        const url = limit === null ? yield* webhook.get(id) : null
         return {
           workspace_id: id,
           name,
           opsWebhookUrl: url === null || scope === "full" ? url : `${new URL(url).origin}/…`,
           created_at: createdAt,
-          key_scope: scope,
+          key_scope: scope === "full" ? scope : ("read" as const),
+          key_limit: limit === null ? null : { pattern: limit.pattern, domain_id: limit.domainId },
           limits,
-          used: { domains, emails_today: emailsToday },
+          ...(limit === null ? { used: { domains, emails_today: emailsToday } } : {}),
           day_ends_at: dayEndsAt
         }
       }),
@@ -89,9 +91,16 @@ export const layer = HttpApiBuilder.group(
         CurrentWorkspace.use(({ id }) => workspaces.rotateKey(id)).pipe(
           Effect.map((apiKey) => ({ api_key: Redacted.value(apiKey) }))
         ),
-      createKey: Effect.fnUntraced(function* ({ payload: { name = null, scope } }) {
+      createKey: Effect.fnUntraced(function* ({ payload: { domain_id = null, name = null, pattern = null, scope } }) {
         const { id } = yield* CurrentWorkspace
-        const { apiKey, key } = yield* workspaces.createKey(id, { scope, name })
+        if (scope === "ingest" && pattern !== null) {
+          return yield* new Invalid({ message: "pattern: Expected none for an ingest key. Limit it with domain_id" })
+        }
+        const limit =
+          pattern === null && domain_id === null
+            ? null
+            : { pattern: (pattern ?? catchAll).toLowerCase(), domainId: domain_id }
+        const { apiKey, key } = yield* workspaces.createKey(id, { scope, name, limit })
         return { ...key, api_key: Redacted.value(apiKey) }
       }),
       listKeys: () => CurrentWorkspace.use(({ id }) => workspaces.listKeys(id)).pipe(Effect.map((keys) => ({ keys }))),

@@ -77,7 +77,24 @@ export const zones = Effect.gen(function* () {
           }
         })
       )
-    }, Effect.mapError(uncertain))
+    }, Effect.mapError(uncertain)),
+    texts: {
+      add: Effect.fn("RegistrarMock.addText")(function* (domain, { name, value }) {
+        yield* sql`
+          INSERT INTO mock_zone_records (domain, name, type, priority, value)
+          SELECT ${domain}, ${`${name}.${domain}`}, 'TXT', NULL, ${value}
+          WHERE NOT EXISTS (
+            SELECT FROM mock_zone_records WHERE name = ${`${name}.${domain}`} AND type = 'TXT' AND value = ${value}
+          )
+        `
+      }, Effect.mapError(uncertain)),
+      remove: Effect.fn("RegistrarMock.removeText")(function* (domain, { name, value }) {
+        yield* sql`
+          DELETE FROM mock_zone_records
+          WHERE domain = ${domain} AND name = ${`${name}.${domain}`} AND type = 'TXT' AND value = ${value}
+        `
+      }, Effect.mapError(uncertain))
+    }
   })
 })
 

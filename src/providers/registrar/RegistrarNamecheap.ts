@@ -3,8 +3,9 @@ import { Array, Cache, Context, Duration, Effect, Exit, Layer, Schema } from "ef
 import type { DomainName } from "../../model/Domain.ts"
 import { RegistrarName } from "../../model/Order.ts"
 import * as VendorXml from "../vendor/VendorXml.ts"
-import { DnsHost, type ZoneRecord } from "./DnsHost.ts"
+import { DnsHost } from "./DnsHost.ts"
 import * as NamecheapApi from "./NamecheapApi.ts"
+import * as NamecheapZone from "./NamecheapZone.ts"
 import { Registrar } from "./Registrar.ts"
 import * as RegistrarCall from "./RegistrarCall.ts"
 
@@ -39,6 +40,7 @@ export const layer = (options: Options) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const api = yield* NamecheapApi.make(options)
+      const zone = NamecheapZone.make(api)
       const inTime = RegistrarCall.asRegistrar(ourName, options.time ?? "10 seconds")
 
       /** The cost of a year under a TLD in cents, fees included. Null if it is not sold in dollars. */
@@ -126,23 +128,6 @@ export const layer = (options: Options) =>
         (effect, name) => Effect.catchIf(effect, isTaken, () => RegistrarCall.whoHas(holds(name)))
       )
 
-      /** setHosts replaces all records. */
-      const publish = Effect.fnUntraced(function* (name: DomainName, records: ReadonlyArray<ZoneRecord>) {
-        const { label, suffix } = yield* RegistrarCall.parts(name)
-        const answer = yield* api.repeatedly("namecheap.domains.dns.setHosts", {
-          SLD: label,
-          TLD: suffix,
-          // Without it MX records are stored but not served.
-          EmailType: "MX",
-          ...Object.assign({}, ...records.map(hostParameters))
-        })
-        const { IsSuccess } = yield* Effect.flatMap(
-          NamecheapApi.only(answer, "DomainDNSSetHostsResult"),
-          NamecheapApi.attributes(HostsSet)
-        )
-        if (!IsSuccess) return yield* RegistrarCall.unclear("it did not say that the records are set")
-      })
-
       const registrar = Registrar.of({
         name: ourName,
         quote: Effect.fn("RegistrarNamecheap.quote")(function* (names) {
@@ -153,7 +138,13 @@ export const layer = (options: Options) =>
         holds: Effect.fn("RegistrarNamecheap.holds")(holds, inTime),
         register: Effect.fn("RegistrarNamecheap.register")(({ name, years }) => register(name, years), inTime)
       })
-      const dnsHost = DnsHost.of({ publish: Effect.fn("RegistrarNamecheap.publish")(publish, inTime) })
+      const dnsHost = DnsHost.of({
+        publish: Effect.fn("RegistrarNamecheap.publish")(zone.publish, inTime),
+        texts: {
+          add: Effect.fn("RegistrarNamecheap.addText")(zone.addText, inTime),
+          remove: Effect.fn("RegistrarNamecheap.removeText")(zone.removeText, inTime)
+        }
+      })
       return Context.make(Registrar, registrar).pipe(Context.add(DnsHost, dnsHost))
     })
   ).pipe(Layer.provide(NodeHttpClient.layerUndici))
@@ -194,8 +185,6 @@ const Info = Schema.Struct({ Status: Schema.String, IsOwner: NamecheapApi.Flag }
 
 const Created = Schema.Struct({ Registered: NamecheapApi.Flag })
 
-const HostsSet = Schema.Struct({ IsSuccess: NamecheapApi.Flag })
-
 const isTaken = ({ code }: RegistrarCall.VendorFailure) => code !== null && NamecheapApi.takenCodes.has(code)
 
 /** "Domain not found" and "not associated with your account". */
@@ -220,14 +209,3 @@ const contactParameters = (contact: Contact): Readonly<Record<string, string>> =
       [`${role}EmailAddress`, contact.email]
     ])
   )
-
-const hostParameters = (record: ZoneRecord, index: number): Readonly<Record<string, string>> => {
-  const n = index + 1
-  return {
-    [`HostName${n}`]: record.name,
-    [`RecordType${n}`]: record.type,
-    [`Address${n}`]: record.value,
-    [`MXPref${n}`]: record.type === "MX" ? String(record.priority) : "10",
-    [`TTL${n}`]: String(RegistrarCall.ttl)
-  }
-}

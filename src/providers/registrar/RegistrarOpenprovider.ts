@@ -2,7 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Array, Context, type Duration, Effect, Layer, Schema } from "effect"
 import type { DomainName } from "../../model/Domain.ts"
 import { type OrderId, RegistrarName } from "../../model/Order.ts"
-import { DnsHost, type ZoneRecord } from "./DnsHost.ts"
+import { DnsHost, type Text, type ZoneRecord } from "./DnsHost.ts"
 import * as OpenproviderApi from "./OpenproviderApi.ts"
 import { Registrar } from "./Registrar.ts"
 import * as RegistrarCall from "./RegistrarCall.ts"
@@ -123,6 +123,22 @@ export const layer = (options: Options) =>
         if (!success) return yield* RegistrarCall.unclear("it did not say that the records are set")
       })
 
+      /** `add` and `remove` leave the other records. */
+      const change = Effect.fnUntraced(function* (name: DomainName, how: "add" | "remove", text: Text) {
+        const { success } = yield* api.repeatedly(
+          OpenproviderApi.put(`/dns/zones/${name}`, {
+            name,
+            type: "master",
+            records: { [how]: [rowOf({ type: "TXT", ...text })] }
+          }),
+          Success
+        )
+        if (!success) return yield* RegistrarCall.unclear("it did not say that the record is changed")
+      })
+      const addText = (name: DomainName, text: Text) =>
+        Effect.catchIf(change(name, "add", text), isRecordThere, () => Effect.void)
+      const removeText = (name: DomainName, text: Text) => change(name, "remove", text)
+
       const registrar = Registrar.of({
         name: ourName,
         quote: Effect.fn("RegistrarOpenprovider.quote")(quote, inTime),
@@ -132,7 +148,13 @@ export const layer = (options: Options) =>
           inTime
         )
       })
-      const dnsHost = DnsHost.of({ publish: Effect.fn("RegistrarOpenprovider.publish")(publish, inTime) })
+      const dnsHost = DnsHost.of({
+        publish: Effect.fn("RegistrarOpenprovider.publish")(publish, inTime),
+        texts: {
+          add: Effect.fn("RegistrarOpenprovider.addText")(addText, inTime),
+          remove: Effect.fn("RegistrarOpenprovider.removeText")(removeText, inTime)
+        }
+      })
       return Context.make(Registrar, registrar).pipe(Context.add(DnsHost, dnsHost))
     })
   ).pipe(Layer.provide(NodeHttpClient.layerUndici))
@@ -198,6 +220,9 @@ const isNoZone = saying("800", "872")
 
 /** "A zone already exists for this domain" */
 const isZoneThere = saying("805")
+
+/** "Duplicate record" */
+const isRecordThere = saying("817")
 
 const rowOf = (record: ZoneRecord) => ({
   type: record.type,

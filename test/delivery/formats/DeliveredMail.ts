@@ -6,6 +6,7 @@ import * as Mime from "../../../src/mime/Mime.ts"
 import { DomainId, DomainName } from "../../../src/model/Domain.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../../../src/model/InboundEmail.ts"
 import { type Authentication, EventId, type InboundEvent, unauthenticated } from "../../../src/model/InboundEvent.ts"
+import type { Spam } from "../../../src/model/Spam.ts"
 import { catchAll, catchAllOf } from "../../../src/model/Webhook.ts"
 import * as EventPayload from "../../../src/reading/EventPayload.ts"
 import * as Insight from "../../../src/reading/Insight.ts"
@@ -21,6 +22,7 @@ export interface Options {
   readonly envelope?: Partial<Envelope>
   readonly authentication?: Partial<Authentication>
   readonly authenticationResults?: string
+  readonly spam?: Spam
 }
 
 /** Inlet's trace fields, as in front of every stored message. */
@@ -37,7 +39,8 @@ export const carried = (received: Uint8Array, options: Options = {}) => {
     traceBytes: own.byteLength,
     recipient: options.recipient ?? "team@shop.example",
     authenticationResults: options.authenticationResults ?? null,
-    authservId
+    authservId,
+    spam: options.spam
   })
 }
 
@@ -65,10 +68,12 @@ export const of = (received: Uint8Array, options: Options = {}): DeliveredParts 
     contents,
     insight: Insight.of(contents, envelope.from),
     authentication: { ...unauthenticated, ...options.authentication },
+    trust: { aligned: false, rule: null, reasons: ["not_checked"] },
     authservId,
     messageBytes: received.byteLength
   })
-  const event: InboundEvent = JSON.parse(payload)
+  const rendered: InboundEvent = JSON.parse(payload)
+  const event = options.spam === undefined ? rendered : { ...rendered, spam: options.spam }
   return {
     eventId,
     payload: Buffer.from(payload),

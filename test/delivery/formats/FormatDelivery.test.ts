@@ -505,7 +505,8 @@ layer(Public.TestInlet.layer({ settings, database }), { excludeTestServices: tru
         const sql = yield* SqlClient.SqlClient
         const body = { webhookUrl: "http://u:p@127.0.0.1:9/", format: "mailgun", signingKey: "a key with some length" }
         const { domainId, patch } = yield* Hooked.of(body)
-        const row = sql`SELECT * FROM webhooks WHERE id = ${domainId}`
+        // The worker ends the recovery of a new webhook by itself.
+        const row = sql`SELECT to_jsonb(webhooks) - 'recovering_at' AS settings FROM webhooks WHERE id = ${domainId}`
         const before = yield* row
         yield* patch(body)
         assert.deepStrictEqual(yield* row, before)

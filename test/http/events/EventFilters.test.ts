@@ -237,9 +237,12 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
         "fromName",
         "subject",
         "sender",
+        "kind",
         "threadId",
         "authentication",
         "extracted",
+        "trust",
+        "spam",
         "attachments",
         "textBytes",
         "delivery"
@@ -256,13 +259,13 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
       for (const filter of filters) assert.lengthOf(yield* ask(filter), 1, filter)
       yield* sql`
         UPDATE events SET
-          payload = (payload::jsonb - 'sender' - 'tag' - 'threadId' - 'extracted' - 'fromName' - 'reply')::text
+          payload = (payload::jsonb - 'sender' - 'tag' - 'threadId' - 'extracted' - 'fromName' - 'reply' - 'trust')::text
         WHERE id = ${brief.event_id}
       `
       const [older] = yield* ask("view=brief")
       assert.deepStrictEqual(
-        [older.sender, older.threadId, older.tag, older.extracted, older.fromName, older.subject],
-        [null, null, null, null, null, brief.subject]
+        [older.sender, older.threadId, older.tag, older.extracted, older.fromName, older.trust, older.subject],
+        [null, null, null, null, null, null, brief.subject]
       )
     })
   )

@@ -4,6 +4,7 @@ import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { Api } from "../../../src/http/api/Api.ts"
 import { Authorization } from "../../../src/http/requests/Authorization.ts"
+import { LimitedKeys } from "../../../src/http/requests/LimitedKeys.ts"
 import { ReadKeys } from "../../../src/http/requests/ReadKeys.ts"
 import type { Method } from "../../../src/testing/ApiCall.ts"
 import * as Mail from "../../Mail.ts"
@@ -50,6 +51,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "POST /api/domains": "its own key",
   "DELETE /api/domains/:id": "its own key",
   "POST /api/domains/:id/verify": "its own key",
+  "PATCH /api/domains/:id": "its own key",
   "PATCH /api/domains/:id/delivery": "its own key",
   "POST /api/domains/:id/events/:eventId/replay": "its own key",
   "POST /api/domains/:id/events/:eventId/deliver-now": "its own key",
@@ -58,9 +60,14 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id/replays/:replayId": "its own key",
   "DELETE /api/domains/:id/replays/:replayId": "its own key",
   "POST /api/domains/:id/simulate": "its own key",
+  "POST /api/domains/:id/ingest": "its own key",
   "POST /api/domains/:id/deliveries/lease": "its own key",
   "POST /api/domains/:id/deliveries/settle": "its own key",
   "POST /api/domains/:id/webhook/test": "its own key",
+  "GET /api/domains/:id/sender-rules": "its own key",
+  "POST /api/domains/:id/sender-rules": "its own key",
+  "DELETE /api/domains/:id/sender-rules/:ruleId": "its own key",
+  "POST /api/domains/:id/events/:eventId/release": "its own key",
   "POST /api/domains/:id/webhooks": "its own key",
   "PATCH /api/domains/:id/webhooks/:webhookId": "its own key",
   "DELETE /api/domains/:id/webhooks/:webhookId": "its own key",
@@ -110,6 +117,8 @@ interface Route {
   readonly method: Method
   readonly path: string
   readonly needs: Needs
+  /** How it treats keys with a limit. */
+  readonly limited: "refused" | "filtered" | "open"
 }
 
 /** The routes as declared in the API. */
@@ -124,7 +133,8 @@ const routes = Effect.sync(() => {
         // They include those of the API.
         method: endpoint.method as Method,
         path: endpoint.path,
-        needs
+        needs,
+        limited: Context.get(endpoint.annotations, LimitedKeys)
       })
     }
   })
@@ -154,9 +164,11 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
     const bodies: Readonly<Record<string, unknown>> = {
       "POST /api/workspaces/keys": { scope: "read" },
       "POST /api/domains": { domain: "reader.example.com" },
+      "PATCH /api/domains/:id": { spam: "hold" },
       "PATCH /api/domains/:id/delivery": { webhookUrl: null },
       "POST /api/domains/:id/webhooks": { pattern: "reader" },
       "PATCH /api/domains/:id/webhooks/:webhookId": { action: "reject" },
+      "POST /api/domains/:id/sender-rules": { list: "block", value: "sender.example" },
       "POST /api/domains/:id/replays": { status: "dead" },
       "POST /api/domains/:id/simulate": { sample: "code" },
       "POST /api/domains/:id/deliveries/settle": {
@@ -185,7 +197,8 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         sessionId: json.id,
         replayId: json.id,
         orderId: inbox.domainId,
-        webhookId: inbox.domainId
+        webhookId: inbox.domainId,
+        ruleId: json.id
       }
       const query = (path: string) => (path.endsWith("/match") ? `?recipient=${inbox.address}` : "")
       const fill = (path: string) => path.replace(/:(\w+)/g, (_, name) => ids[name] ?? "") + query(path)
@@ -301,12 +314,12 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         const inlet = yield* TestInlet
         const { json } = yield* inlet.call("GET", "/openapi.json")
         const { text } = yield* inlet.call("GET", "/llms.txt")
-        for (const { method, needs, path } of yield* routes) {
+        for (const { limited, method, needs, path } of yield* routes) {
           const template = path.replace(/:(\w+)/g, "{$1}")
           const operation = json.paths[template]?.[method.toLowerCase()]
           if (operation === undefined) continue
           const isRefusedInPart = path.endsWith("/events/stream") && needs === "any key"
-          const isRefused = needs === "its own key" || isRefusedInPart
+          const isRefused = needs === "its own key" || isRefusedInPart || limited === "refused"
           // Elsewhere it tells of another site's cookie, or of a stranger where the operator is asked for.
           if (needs !== "no key") assert.strictEqual("403" in operation.responses, isRefused, `${method} ${path}`)
           assert.strictEqual(

@@ -12,7 +12,7 @@ import * as RegistrarOpenprovider from "../../../src/providers/registrar/Registr
 import { eventually } from "../../Eventually.ts"
 import * as Namecheap from "../../simulators/Namecheap.ts"
 import * as Openprovider from "../../simulators/Openprovider.ts"
-import { type Mishap, type Operation, Vendor } from "../../simulators/Vendor.ts"
+import { type Mishap, type Operation, Vendor, type VendorRecord } from "../../simulators/Vendor.ts"
 import * as TestDatabase from "../../TestDatabase.ts"
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
@@ -344,7 +344,7 @@ for (const vendor of [namecheap, openprovider]) {
   })
 
   layer(whole(vendor), options)(`${vendor.title}, for DNS records,`, (it) => {
-    const sorted = (records: ReadonlyArray<ZoneRecord> | undefined) =>
+    const sorted = (records: ReadonlyArray<VendorRecord> | undefined) =>
       records?.toSorted((a, b) => `${a.type}${a.name}`.localeCompare(`${b.type}${b.name}`))
 
     it.effect("publishes exactly the given records", () =>
@@ -357,6 +357,26 @@ for (const vendor of [namecheap, openprovider]) {
         assert.deepStrictEqual(sorted(yield* simulator.zone(domain)), sorted(zone))
         yield* publish(domain, zone)
         assert.deepStrictEqual(sorted(yield* simulator.zone(domain)), sorted(zone))
+      })
+    )
+
+    it.effect("adds and removes one TXT record, and leaves all others, also those of the owner", () =>
+      Effect.gen(function* () {
+        const simulator = yield* Vendor
+        const { texts } = yield* DnsHost
+        const domain = name("own-zone.co.uk")
+        const text = { name: "_acme-challenge.mx", value: "9PJXr6oqkS9cRVQpiIyRRTO1NBNpMWmqFkXJ1hVGTkI" }
+        yield* register(domain)
+        yield* publish(domain, zone)
+        yield* simulator.own(domain, { type: "A", name: "mx", value: "192.0.2.25" })
+        const before = sorted(yield* simulator.zone(domain))
+        yield* texts?.add(domain, text) ?? Effect.die("texts are missing")
+        const after = sorted(yield* simulator.zone(domain))
+        assert.deepStrictEqual(after, sorted([...(before ?? []), { type: "TXT", ...text }]))
+        yield* texts?.add(domain, text) ?? Effect.die("texts are missing")
+        assert.deepStrictEqual(sorted(yield* simulator.zone(domain)), after)
+        yield* texts?.remove(domain, text) ?? Effect.die("texts are missing")
+        assert.deepStrictEqual(sorted(yield* simulator.zone(domain)), before)
       })
     )
 
@@ -488,6 +508,20 @@ layer(whole(namecheap), options)("Namecheap", (it) => {
         assert.strictEqual(sale?.parameters[`${role}Address1`], "12 St James's Square & Sons")
         assert.strictEqual(sale?.parameters[`${role}EmailAddress`], "ada@example.com")
       }
+    })
+  )
+
+  it.effect("changes no record of a name whose name servers are elsewhere", () =>
+    Effect.gen(function* () {
+      const { texts } = yield* DnsHost
+      const domain = name("hosted-elsewhere.com")
+      yield* register(domain)
+      const added = texts?.add(domain, { name: "a", value: "b" }) ?? Effect.die("texts are missing")
+      const error = yield* Effect.flip(added)
+      assert.deepInclude(error.reason, {
+        _tag: "Refused",
+        message: "the name servers of hosted-elsewhere.com are not those of Namecheap"
+      })
     })
   )
 

@@ -1,6 +1,6 @@
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
-import * as RefusalText from "../refusals/RefusalText.ts"
+import * as RefusalText from "./RefusalText.ts"
 
 /** Maximum bytes of a refused message to read. */
 export const mostBytes = 16 * 1024
