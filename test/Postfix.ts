@@ -14,12 +14,9 @@ export interface Verified {
   readonly root: string
 }
 
-/**
- * A Postfix instance with its own folders that relays mail for each of these addresses to a local port. Returns the
- * port it listens on.
- */
-export const relay = Effect.fnUntraced(
-  function* (next: number, addresses: Readonly<Record<string, Encryption>>, verified?: Verified) {
+/** A Postfix instance with its own folders, and with these lines in its `main.cf`. Returns the port it listens on. */
+export const start = Effect.fnUntraced(
+  function* (settings: string, verified?: Verified) {
     yield* Needs.demand(Needs.postfix)
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-postfix-" })
@@ -31,7 +28,6 @@ export const relay = Effect.fnUntraced(
       if (code !== 0) return yield* Effect.die(new Error(`${command} ${args.join(" ")} ended with ${code}: ${stderr}`))
     })
 
-    const routes = Object.entries(addresses).map(([address, how]) => `{ ${address} = ${how}:[127.0.0.1]:${next} }`)
     yield* fs.makeDirectory(`${folder}/config`)
     yield* fs.makeDirectory(`${folder}/queue`)
     yield* fs.makeDirectory(`${folder}/data`)
@@ -53,7 +49,6 @@ local_recipient_maps =
 inet_interfaces = 127.0.0.1
 inet_protocols = ipv4
 mynetworks = 127.0.0.0/8
-smtpd_relay_restrictions = permit_mynetworks, reject
 smtpd_tls_security_level = none
 smtpd_peername_lookup = no
 ${
@@ -62,8 +57,8 @@ ${
 }
 smtp_tls_verify_cert_match = ${verified?.name ?? "hostname"}
 disable_dns_lookups = yes
-transport_maps = inline:{ ${routes.join(", ")} }
 default_transport = error:not for us
+${settings}
 `
     )
     const services = [
@@ -76,10 +71,13 @@ default_transport = error:not for us
       "error unix - - n - - error",
       "anvil unix - - n - 1 anvil",
       "scache unix - - n - 1 scache",
+      "trace unix - - n - 0 bounce",
+      "verify unix - - n - 1 verify",
+      "relay unix - - n - - smtp",
       "tlsmgr unix - - n 1000? 1 tlsmgr",
       "postlog unix-dgram n - n - 1 postlogd",
       ...(["none", "encrypt", "verify"] as const).map(
-        (how) => `${how} unix - - n - - smtp -o smtp_tls_security_level=${how}`
+        (how) => `to-${how} unix - - n - - smtp -o smtp_tls_security_level=${how}`
       )
     ]
     yield* fs.writeFileString(`${folder}/config/master.cf`, `${services.join("\n")}\n`)
@@ -103,3 +101,13 @@ default_transport = error:not for us
   Effect.provide(NodeServices.layer),
   Effect.orDie
 )
+
+/** Relays mail for each of these addresses to a local port. Returns the port it listens on. */
+export const relay = (next: number, addresses: Readonly<Record<string, Encryption>>, verified?: Verified) => {
+  const routes = Object.entries(addresses).map(([address, how]) => `{ ${address} = to-${how}:[127.0.0.1]:${next} }`)
+  const settings = `
+smtpd_relay_restrictions = permit_mynetworks, reject
+transport_maps = inline:{ ${routes.join(", ")} }
+`
+  return start(settings, verified)
+}

@@ -6,7 +6,7 @@ export interface Transmission {
   readonly extended: boolean
   readonly encrypted: boolean
   readonly utf8: boolean
-  /** The TLS version, or null without TLS. */
+  /** The TLS version of the client, null without TLS, or `throughServer` of `InboundEmail`. */
   readonly tls: string | null
 }
 

@@ -21,6 +21,9 @@ export const ownerOf = (ref: RawRef) => {
 /** The `remoteAddress` of a simulated message. No SMTP session has it. */
 export const simulatedAddress = "simulate"
 
+/** Instead of a TLS version, for the client of a mail server in front of Inlet. Nobody says what it used. */
+export const throughServer = "server"
+
 /** The SMTP envelope (RFC 5321, section 3.3). `from` is empty for the null sender. */
 export const Envelope = Schema.Struct({
   from: Schema.String,

@@ -129,6 +129,14 @@ const smtpProxyFrom = setting(
   "none"
 )
 
+const smtpXforwardFrom = setting(
+  "SMTP_XFORWARD_FROM",
+  commaSeparated(AddressRange),
+  [],
+  "mail servers in front that name the client of each message by XFORWARD or XCLIENT, as comma-separated CIDRs. Set it behind Postfix, or all mail comes from its address",
+  "none"
+)
+
 const senderChecks = setting(
   "SENDER_CHECKS",
   Flag,
@@ -179,7 +187,8 @@ export const smtp = Config.all({
   dataBytes: smtpDataBytes,
   greetingDelay: smtpGreetingDelay,
   reusePort: smtpReusePort,
-  proxyFrom: smtpProxyFrom
+  proxyFrom: smtpProxyFrom,
+  xforwardFrom: smtpXforwardFrom
 })
 
 export const platform = Config.all({ domain: platformDomain, mxHost })

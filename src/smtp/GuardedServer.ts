@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
 import { SMTPServer, type SMTPServerOptions } from "smtp-server"
-import { DataConnection } from "./DataStream.ts"
+import { RelayedConnection } from "./ForwardedClient.ts"
 import { ReadTurns } from "./ReadTurns.ts"
 import type * as SessionGuard from "./SessionGuard.ts"
 
@@ -10,6 +10,7 @@ export class GuardedServer extends SMTPServer {
   readonly #guard: SessionGuard.SessionGuard
   readonly #greet: (greeting: () => void) => void
   readonly #isBalancer: (address: string) => boolean
+  readonly #isRelay: (address: string) => boolean
 
   constructor(
     options: SMTPServerOptions,
@@ -17,6 +18,8 @@ export class GuardedServer extends SMTPServer {
     own: {
       readonly greet: (greeting: () => void) => void
       readonly isBalancer: (address: string) => boolean
+      /** Says that a mail server in front names its clients. */
+      readonly isRelay: (address: string) => boolean
       readonly now: () => number
     }
   ) {
@@ -25,6 +28,7 @@ export class GuardedServer extends SMTPServer {
     this.#guard = guard
     this.#greet = own.greet
     this.#isBalancer = own.isBalancer
+    this.#isRelay = own.isRelay
   }
 
   /** The library accepts only addresses here, not ranges. */
@@ -34,7 +38,7 @@ export class GuardedServer extends SMTPServer {
 
   override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
     if (!this.#guard.admits(this, socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
-    const connection = new DataConnection(this.#turns, this, socket, details)
+    const connection = new RelayedConnection(this.#isRelay, this.#turns, this, socket, details)
     // The library calls it 100 ms later.
     const greeting = connection.connectionReady
     connection.connectionReady = () => undefined

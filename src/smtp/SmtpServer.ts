@@ -7,9 +7,11 @@ import type { Recipient } from "../intake/Recipient.ts"
 import * as Reply from "../intake/Reply.ts"
 import * as AddressRange from "../model/AddressRange.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
+import { throughServer } from "../model/InboundEmail.ts"
 import * as RefusedHeader from "../refusals/RefusedHeader.ts"
 import * as Settings from "../Settings.ts"
 import * as DataStream from "./DataStream.ts"
+import * as ForwardedClient from "./ForwardedClient.ts"
 import { GuardedServer } from "./GuardedServer.ts"
 import * as Refusing from "./Refusing.ts"
 import { recipientsPerMessage } from "./SessionBudget.ts"
@@ -41,7 +43,7 @@ const tlsOf = ({ secure, tlsOptions }: SMTPServerSession) => {
 /** Listens for mail. smtp-server implements the protocol, and Intake makes every decision. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
+    const { greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort, xforwardFrom } = yield* Settings.smtp
     yield* SmtpLibrary.check(SmtpLibrary.internals())
     const intake = yield* Intake
     const clock = yield* Clock.Clock
@@ -106,7 +108,7 @@ export const layer = Layer.effectDiscard(
         extended: session.openingCommand === "EHLO",
         encrypted: session.secure,
         utf8: session.envelope.smtpUtf8 === true,
-        tls: tlsOf(session)
+        tls: ForwardedClient.isIn(session) ? throughServer : tlsOf(session)
       },
       message
     })
@@ -223,6 +225,7 @@ export const layer = Layer.effectDiscard(
     const server = new GuardedServer(options, guard, {
       greet,
       isBalancer: AddressRange.contains(proxyFrom),
+      isRelay: AddressRange.contains(xforwardFrom),
       now: () => clock.currentTimeMillisUnsafe()
     })
     // Replaces the logger option, with which the library copies every entry of every level.

@@ -1,5 +1,5 @@
 import { DateTime, Schema } from "effect"
-import { simulatedAddress } from "../model/InboundEmail.ts"
+import { simulatedAddress, throughServer } from "../model/InboundEmail.ts"
 import { InboundEvent } from "../model/InboundEvent.ts"
 import * as Traits from "../model/Traits.ts"
 import * as SessionText from "./SessionText.ts"
@@ -29,13 +29,16 @@ const verdicts = (field: string | null) => {
   return results.length === 0 ? "The sender was not checked" : results.join(", ")
 }
 
+const how = (tls: string | null) =>
+  tls === throughServer ? "through a mail server in front" : tls === null ? "without TLS" : `with ${tls}`
+
 /** From the connection to the storage. */
 export const received = (mail: UnreadMail): ReadonlyArray<TraceStep> => {
   const { bytes, helo, mailFrom, receivedAt, recipients, relayed, remoteAddress, tls } = mail
   const isSimulated = remoteAddress === simulatedAddress
   const session = isSimulated
     ? "Simulated with the API"
-    : SessionText.of({ address: remoteAddress, helo, relayed }, `, ${tls === null ? "without TLS" : `with ${tls}`}`)
+    : SessionText.of({ address: remoteAddress, helo, relayed }, `, ${how(tls)}`)
   const shown = recipients.slice(0, 3).join(", ")
   const others = recipients.length > 3 ? ` and ${count(recipients.length - 3, "other address", "other addresses")}` : ""
   return [
