@@ -33,12 +33,22 @@ const answers = {
   EventsAnswer: "events.list",
   AllEventsAnswer: "events.listAll",
   Replayed: "events.replay",
+  Released: "senderRules.release",
   AttemptsPage: "events.deliveryAttempts",
   TracePage: "trace.search",
   OperationalWebhook: "workspaces.update",
   OperationalEventsPage: "operations.list"
 }
-const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay", "DomainHealth", "Webhook"]
+const named = [
+  "Domain",
+  "MxRecords",
+  "EventContent",
+  "SimulatedMail",
+  "Replay",
+  "DomainHealth",
+  "SenderRule",
+  "Webhook"
+]
 
 /** Request types also accept `undefined` for an optional field. */
 const isSent = (name: string) => name in queries || name === "SimulatedMail"

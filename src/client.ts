@@ -2,7 +2,16 @@
 export type * from "./client/Contract.ts"
 export type { EventPage, Events, EventsQuery, WaitQuery } from "./client/Events.ts"
 export { Inbox, type InboxOptions, type LinkKind, type MailFilter, type MailQuestion } from "./client/Inbox.ts"
-export { type Envelope, Inlet, type InletOptions, type Simulated } from "./client/Inlet.ts"
-export { ApiError, type ArrivedMail, type InletError, NoAnswer, NoMail, UnwantedMail } from "./client/InletError.ts"
+export { type Envelope, type Handed, Inlet, type InletOptions, type Simulated } from "./client/Inlet.ts"
+export {
+  ApiError,
+  type ArrivedMail,
+  type InletError,
+  NoAnswer,
+  NoMail,
+  type SmtpReply,
+  UnwantedMail
+} from "./client/InletError.ts"
 export type { CallOptions } from "./client/Requests.ts"
+export type { SenderRuleFields, Senders } from "./client/Senders.ts"
 export type { WebhookFields, Webhooks } from "./client/Webhooks.ts"

@@ -761,6 +761,13 @@ export interface QuotaReached {
   readonly day_ends_at: string
 }
 
+export interface Released {
+  readonly event_id: string
+  readonly delivery: Delivery
+  /** the rule that allows the author from now on, or null */
+  readonly sender_rule: SenderRule | null
+}
+
 export interface Replay {
   readonly id: string
   /** which deliveries it replays */
@@ -787,6 +794,23 @@ export interface Replay {
 export interface Replayed {
   readonly event_id: string
   readonly delivery: Delivery
+}
+
+export interface SenderRule {
+  readonly id: string
+  /** `allow`: once there is one, only senders that an allow rule matches pass. `block`: these do not pass, whatever is allowed */
+  readonly list: "allow" | "block"
+  /** `author`: the From address, which counts for `allow` only where it is confirmed. `envelope`: the address of MAIL, which counts for `allow` only where SPF passes. `network`: the address of the client */
+  readonly match: "author" | "envelope" | "network"
+  /** an address, a domain (`example.com`), its subdomains (`*.example.com`), or a network (`192.0.2.0/24`), in lower case */
+  readonly value: string
+  /** `hold` stores the mail and delivers it after a release. `reject`, for blocked envelopes and networks, answers 550 to RCPT */
+  readonly action: "hold" | "reject"
+  /** the webhook whose addresses it is about, or null for all addresses of the domain */
+  readonly webhook_id: string | null
+  readonly domain_id: string
+  readonly note: string | null
+  readonly created_at: string
 }
 
 export interface SimulatedMail {

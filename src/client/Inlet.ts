@@ -20,6 +20,7 @@ import type {
 import { at, Events } from "./Events.ts"
 import { Inbox, type InboxOptions } from "./Inbox.ts"
 import { type CallOptions, type Place, Requests } from "./Requests.ts"
+import { Senders } from "./Senders.ts"
 import { Webhooks } from "./Webhooks.ts"
 
 export interface InletOptions extends Place {
@@ -33,6 +34,7 @@ export interface InletOptions extends Place {
  */
 export class Inlet {
   readonly events: Events
+  readonly senders: Senders
   readonly webhooks: Webhooks
   readonly #requests: Requests
   readonly #homes = new Map<string, Promise<Home>>()
@@ -41,6 +43,7 @@ export class Inlet {
   constructor(options: InletOptions) {
     this.#requests = new Requests(options)
     this.events = new Events(this.#requests)
+    this.senders = new Senders(this.#requests)
     this.webhooks = new Webhooks(this.#requests)
   }
 
@@ -103,6 +106,20 @@ export class Inlet {
       rest
     )
     return { events: [], ...answer }
+  }
+
+  /**
+   * Hands a mail from a relay over, with an ingest key. Succeeds once it is stored for all recipients, as SMTP answers
+   * `250`. An `ApiError` with `smtp.code` of 500 or more is for good. Hand the mail over again after any other failure.
+   */
+  ingest(
+    domainId: string,
+    message: Uint8Array,
+    { client, from, helo, idempotencyKey, recipients, ...options }: CallOptions & Handed
+  ): Promise<{ readonly inbound_email_id: string }> {
+    const query = { from, recipient: recipients, client, helo }
+    const path = `${at(domainId)}/ingest`
+    return this.#requests.json({ method: "POST", path, query, body: message, idempotencyKey }, options)
   }
 
   /** What became of mail, also of refused mail, newest first. `hint` explains an empty answer. */
@@ -233,6 +250,19 @@ export interface Envelope {
   readonly recipient?: string | undefined
   readonly from?: string | undefined
   readonly wait?: number | undefined
+}
+
+/** The envelope of a mail from a relay. */
+export interface Handed {
+  /** The envelope sender. Empty for a bounce. */
+  readonly from: string
+  /** At most 100, all at the domain. */
+  readonly recipients: ReadonlyArray<string>
+  /** Address and HELO name of the server that sent the mail to the relay. */
+  readonly client?: string | undefined
+  readonly helo?: string | undefined
+  /** Names the message, so that it is stored once. */
+  readonly idempotencyKey?: string | undefined
 }
 
 export interface Simulated {

@@ -8,6 +8,14 @@ export interface ArrivedMail {
   readonly has: ReadonlyArray<string>
 }
 
+/** What SMTP would have answered. From 500 on the refusal is for good. */
+export interface SmtpReply {
+  readonly code: number
+  /** The enhanced status code (RFC 3463). */
+  readonly enhanced: string
+  readonly text: string
+}
+
 /** The service refused the request. */
 export class ApiError extends Error {
   readonly _tag = "ApiError"
@@ -18,11 +26,14 @@ export class ApiError extends Error {
   readonly requestId: string | null
   /** Seconds until a retry may succeed, or null. */
   readonly retryAfter: number | null
-  constructor(message: string, answer: Pick<ApiError, "status" | "requestId" | "retryAfter">) {
+  /** The reply to a mail that `ingest` handed over, or null. */
+  readonly smtp: SmtpReply | null
+  constructor(message: string, answer: Pick<ApiError, "status" | "requestId" | "retryAfter" | "smtp">) {
     super(message)
     this.status = answer.status
     this.requestId = answer.requestId
     this.retryAfter = answer.retryAfter
+    this.smtp = answer.smtp
   }
 }
 

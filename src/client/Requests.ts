@@ -1,6 +1,6 @@
 // @effect-diagnostics asyncFunction:off globalFetch:off globalTimers:off newPromise:off
 // Uses only fetch and related globals, for programs without Effect. Timeouts use a monotonic clock.
-import { ApiError, NoAnswer } from "./InletError.ts"
+import { ApiError, NoAnswer, type SmtpReply } from "./InletError.ts"
 
 export interface CallOptions {
   /** Aborts the call, which then fails with the reason of the signal. */
@@ -19,7 +19,9 @@ export interface Place {
 export interface Request {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE"
   readonly path: string
+  /** An array repeats its parameter. */
   readonly query?: object
+  readonly idempotencyKey?: string | undefined
   /** Bytes are a raw message. Other values are sent as JSON. */
   readonly body?: unknown
   /** Maximum seconds that the service may hold its answer, within the timeout. */
@@ -76,7 +78,7 @@ export class Requests {
   }
 
   async #try<A>(
-    { body, method, path, query = {}, wait = 0 }: Request,
+    { body, idempotencyKey, method, path, query = {}, wait = 0 }: Request,
     { left, signal, timeout }: { readonly left: number; readonly signal: AbortSignal | undefined; timeout: number },
     read: (response: Response) => Promise<A>
   ): Promise<A | ApiError> {
@@ -85,7 +87,11 @@ export class Requests {
     const late = AbortSignal.timeout(Math.max(1, Math.ceil(left)) + (held === undefined ? 0 : grace))
     const isRaw = body instanceof Uint8Array
     const type = isRaw ? "message/rfc822" : "application/json"
-    const headers = { authorization: `Bearer ${this.#apiKey}`, ...(body === undefined ? {} : { "content-type": type }) }
+    const headers = {
+      authorization: `Bearer ${this.#apiKey}`,
+      ...(body === undefined ? {} : { "content-type": type }),
+      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey })
+    }
     try {
       const response = await fetch(`${this.#base}${path}${searchOf({ ...query, wait: held })}`, {
         method,
@@ -111,13 +117,13 @@ export class Requests {
     const { headers, status } = response
     const requestId = headers.get("x-request-id")
     const elsewhere = headers.get("location")
-    const said =
-      errorIn(await response.text()) ?? (elsewhere === null ? response.statusText : `The service is at ${elsewhere}`)
+    const refusal = refusalIn(await response.text())
+    const said = refusal?.error ?? (elsewhere === null ? response.statusText : `The service is at ${elsewhere}`)
     const message = `${said} (${status} to ${what}${requestId === null ? "" : `, request ${requestId}`})`
     return new ApiError(
       // A proxy's answer may repeat the key.
       message.replaceAll(this.#apiKey, "…"),
-      { status, requestId, retryAfter: secondsIn(headers.get("retry-after")) }
+      { status, requestId, retryAfter: secondsIn(headers.get("retry-after")), smtp: refusal?.smtp ?? null }
     )
   }
 }
@@ -135,15 +141,17 @@ const baseOf = (url: string | undefined): string => {
 
 const searchOf = (query: object) => {
   const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, `${value}`)
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) if (one !== undefined) search.append(name, `${one}`)
+  }
   return search.size === 0 ? "" : `?${search}`
 }
 
-/** The message of a service error, or undefined for an answer of another program. */
-const errorIn = (text: string): string | undefined => {
+/** A refusal of the service, or undefined for an answer of another program. */
+const refusalIn = (text: string) => {
   try {
-    const { error } = JSON.parse(text) as { readonly error?: unknown }
-    return typeof error === "string" ? error : undefined
+    const { error, smtp } = JSON.parse(text) as { readonly error?: unknown; readonly smtp?: SmtpReply }
+    return typeof error === "string" ? { error, smtp } : undefined
   } catch {
     return undefined
   }

@@ -22,7 +22,7 @@ const World = Layer.merge(
 const clientOf = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const { key, secret } = yield* inlet.workspace
-  return { inlet: new Client.Inlet({ url: `${inlet.url}/`, apiKey: key }), secret }
+  return { inlet: new Client.Inlet({ url: `${inlet.url}/`, apiKey: key }), key, secret }
 })
 
 const statusOf = (call: () => Promise<unknown>) =>
@@ -65,6 +65,64 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
       )
       assert.isUndefined(yield* Effect.promise(() => inlet.webhooks.remove(id, webhook.id)))
       assert.strictEqual(yield* statusOf(() => inlet.webhooks.remove(id, id)), 409)
+    })
+  )
+
+  it.effect("allows a sender, releases the mail of another one, and removes the rule", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* clientOf
+      const { domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
+      const rule = yield* Effect.promise(() => inlet.senders.create(id, { list: "allow", value: "friend.example" }))
+      assert.deepStrictEqual(yield* Effect.promise(() => inlet.senders.list(id)), [rule])
+      const { events } = yield* Effect.promise(() =>
+        inlet.simulate(id, { from: "ada@sender.example", subject: "who is this" }, { wait: 20 })
+      )
+      const eventId = events[0]?.event_id ?? ""
+      assert.strictEqual(events[0]?.delivery, "held")
+      const released = yield* Effect.promise(() => inlet.senders.release(id, eventId))
+      assert.deepStrictEqual([released.event_id, released.sender_rule], [eventId, null])
+      assert.isUndefined(yield* Effect.promise(() => inlet.senders.remove(id, rule.id)))
+      assert.deepStrictEqual(yield* Effect.promise(() => inlet.senders.list(id)), [])
+    })
+  )
+
+  it.effect("hands a mail from a relay over once, and tells the reply of SMTP to one that is refused", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestInlet
+      const { inlet, key } = yield* clientOf
+      const { domain, domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
+      const { call } = yield* TestInlet
+      const { json } = yield* call("POST", "/api/workspaces/keys", { key, body: { scope: "ingest" } })
+      const relay = new Client.Inlet({ url, apiKey: json.api_key })
+      const message = Buffer.from("From: a@sender.example\r\nSubject: by a relay\r\n\r\nHello\r\n")
+      const hand = (recipients: ReadonlyArray<string>) =>
+        relay.ingest(id, message, {
+          from: "a@sender.example",
+          recipients,
+          client: "203.0.113.9",
+          helo: "mail.sender.example",
+          idempotencyKey: "one"
+        })
+      const recipients = [`a@${domain}`, `b@${domain}`]
+      const first = yield* Effect.promise(() => hand(recipients))
+      assert.deepStrictEqual(yield* Effect.promise(() => hand(recipients)), first)
+      const { events } = yield* eventually(
+        Effect.promise(() => inlet.events.list(id)),
+        ({ events }) => events.length === 2
+      )
+      assert.deepStrictEqual(
+        events.map((event) => "envelope" in event && event.envelope),
+        recipients.map(() => ({
+          from: "a@sender.example",
+          helo: "mail.sender.example",
+          remoteAddress: "203.0.113.9",
+          relayed: true as const
+        }))
+      )
+      const refused = yield* failure(() => hand([`a@${domain}`, "a@elsewhere.example"]))
+      assert.deepInclude(refused instanceof Client.ApiError ? refused.smtp : refused, { code: 550 })
+      const other = yield* failure(() => relay.domains.list())
+      assert.deepStrictEqual(other instanceof Client.ApiError && [other.status, other.smtp], [403, null])
     })
   )
 

@@ -60,6 +60,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
         ...modules,
         "client/InletError.js",
         "client/Requests.js",
+        "client/Senders.js",
         "client/Webhooks.js"
       ])
       for (const file of yield* graph("client.d.ts")) assert.match(file, /^client(\/\w+)?\.d\.ts$/)
