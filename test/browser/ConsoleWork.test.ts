@@ -3,6 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import { DnsServer } from "../DnsServer.ts"
+import * as Mail from "../Mail.ts"
 import * as Needs from "../Needs.ts"
 import * as Ports from "../Ports.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -79,6 +80,53 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           // The refusal of the first verification is the browser's only complaint.
           assert.deepStrictEqual(
             complaints.filter((line) => !line.includes("409")),
+            []
+          )
+        })
+      )
+    )
+
+    it.effect("allows and blocks senders of a domain, and shows what holds their mail", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const { address, domainId, key } = yield* inlet.inbox()
+          yield* Console.enter(page, inlet.url, key, `/console/domains/${domainId}`)
+          yield* step(() => page.getByText("No rules: every sender passes").waitFor())
+          yield* step(() => page.getByText("Add a rule").click())
+          yield* step(() => page.getByLabel("Address, example.com").fill("not an address"))
+          yield* click(page, "Add the rule")
+          yield* step(() =>
+            page
+              .getByRole("alert")
+              .getByText(/^value: /)
+              .waitFor()
+          )
+          yield* step(() => page.getByLabel("Address, example.com").fill("Friend.Example"))
+          yield* click(page, "Add the rule")
+          yield* step(() => page.getByRole("cell", { name: "friend.example", exact: true }).waitFor())
+          yield* step(() => page.getByRole("combobox", { name: "Rule", exact: true }).selectOption("block"))
+          yield* step(() => page.getByRole("combobox", { name: "About" }).selectOption("network"))
+          yield* step(() => page.getByRole("combobox", { name: "What becomes of it" }).selectOption("reject"))
+          yield* step(() => page.getByLabel("Network, such as").fill("198.51.100.0/24"))
+          yield* step(() => page.getByRole("textbox", { name: "Note" }).fill("a scanner"))
+          yield* click(page, "Add the rule")
+          yield* step(() =>
+            page.getByRole("row", { name: /Block 198.51.100.0\/24 .*rejected with 550 a scanner/ }).waitFor()
+          )
+
+          yield* Mail.send(inlet.smtpPort, { to: address, subject: "from a stranger" })
+          yield* step(() => page.goto(`${inlet.url}/console/d/${domainId}/inbox`))
+          yield* step(() => page.getByRole("link", { name: /from a stranger/ }).click())
+          yield* step(() => page.getByRole("tab", { name: "Deliveries" }).click())
+          yield* step(() => page.getByText(/^No sender rule allows/).waitFor())
+
+          yield* step(() => page.goto(`${inlet.url}/console/domains/${domainId}`))
+          yield* click(page, "Remove the rule about friend.example")
+          yield* step(() =>
+            page.getByRole("cell", { name: "friend.example", exact: true }).waitFor({ state: "detached" })
+          )
+          assert.deepStrictEqual(
+            complaints.filter((complaint) => !complaint.includes("400")),
             []
           )
         })

@@ -14,6 +14,7 @@ import { Skeleton } from "../frame/Skeleton.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { ExactTime } from "../frame/Time.tsx"
 import { DomainHealth } from "./DomainHealth.tsx"
+import { SenderRules } from "./SenderRules.tsx"
 import { SpamSetting } from "./SpamSetting.tsx"
 
 /** Seconds between looks at DNS while a record is missing and the page is visible. */
@@ -125,6 +126,7 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
             </section>
           )}
           <DomainHealth id={id} />
+          <SenderRules domain={loaded} />
           <SpamSetting domain={loaded} onChange={domain.reload} />
           <section class="card">
             <h2>Facts</h2>

@@ -1,0 +1,201 @@
+import { useSignal } from "@preact/signals"
+import { call } from "../api/Api.ts"
+import type { Domain, SenderRule } from "../api/Contract.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import { isReadOnly } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
+import { announce } from "../frame/Announcer.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { Tag } from "../frame/Tag.tsx"
+
+type DomainNamed = Pick<Domain, "domain" | "id">
+
+const lists = { allow: "Allow", block: "Block" } as const
+const matches = {
+  author: "the author, confirmed by DMARC, DKIM or SPF",
+  envelope: "the envelope sender",
+  network: "the network of the client"
+} as const
+const actions = { hold: "Hold its mail", reject: "Reject it with 550" } as const
+
+/** Who may write to a domain: its allow and block rules, with a form for one more. */
+export const SenderRules = ({ domain }: { readonly domain: DomainNamed }) => {
+  const rules = useLoaded(domain.id, (signal) =>
+    call("GET /api/domains/{id}/sender-rules", { path: [domain.id], signal })
+  )
+  const { value } = rules.value
+  const all = value?.sender_rules
+  return (
+    <section class="card">
+      <h2>Who may write</h2>
+      <p class="note">
+        Once there is an allow rule, only the senders that one matches pass. Block rules count before. Held mail stands
+        in the inbox until it is released.
+      </p>
+      <Problem message={rules.error.value} />
+      {all === undefined && rules.error.value === undefined && <Skeleton lines={2} />}
+      {all?.length === 0 && <p>No rules: every sender passes.</p>}
+      {all !== undefined && all.length > 0 && (
+        <table class="table" tabIndex={0}>
+          <thead>
+            <tr>
+              <th scope="col">Rule</th>
+              <th scope="col">Sender</th>
+              <th scope="col">About</th>
+              <th scope="col">Note</th>
+              <th scope="col">
+                <span class="visually-hidden">Remove</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {all.map((rule) => (
+              <Rule key={rule.id} rule={rule} onChange={rules.reload} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {!isReadOnly.value && <NewRule domain={domain} onChange={rules.reload} />}
+    </section>
+  )
+}
+
+const Rule = ({ onChange, rule }: { readonly rule: SenderRule; readonly onChange: () => Promise<void> }) => {
+  const { error, isRunning, run } = useAction()
+  const remove = () =>
+    run(async () => {
+      await call("DELETE /api/domains/{id}/sender-rules/{ruleId}", { path: [rule.domain_id, rule.id] })
+      announce(`The rule about ${rule.value} is removed. Mail that it held stays held`)
+      await onChange()
+    })
+  return (
+    <tr>
+      <td>
+        <Tag tone={rule.list === "allow" ? "good" : "bad"}>{lists[rule.list]}</Tag>
+      </td>
+      <td class="url">{rule.value}</td>
+      <td>
+        {matches[rule.match]}
+        {rule.action === "reject" && ", rejected with 550"}
+        {rule.webhook_id !== null && ", at one webhook"}
+      </td>
+      <td>{rule.note}</td>
+      <td>
+        {!isReadOnly.value && (
+          <button
+            type="button"
+            class="small"
+            aria-label={`Remove the rule about ${rule.value}`}
+            disabled={isRunning.value}
+            onClick={() => void remove()}
+          >
+            Remove
+          </button>
+        )}
+        <Problem message={error.value} />
+      </td>
+    </tr>
+  )
+}
+
+const NewRule = ({ domain, onChange }: { readonly domain: DomainNamed; readonly onChange: () => Promise<void> }) => {
+  const { error, isRunning, run } = useAction()
+  const list = useSignal<keyof typeof lists>("allow")
+  const match = useSignal<keyof typeof matches>("author")
+  const action = useSignal<keyof typeof actions>("hold")
+  const sender = useSignal("")
+  const note = useSignal("")
+  const canReject = list.value === "block" && match.value !== "author"
+  const create = () =>
+    run(async () => {
+      const rule = await call("POST /api/domains/{id}/sender-rules", {
+        path: [domain.id],
+        body: {
+          list: list.value,
+          match: match.value,
+          value: sender.value.trim(),
+          ...(canReject ? { action: action.value } : {}),
+          ...(note.value.trim() === "" ? {} : { note: note.value.trim() })
+        }
+      })
+      announce(`${rule.value} is ${rule.list === "allow" ? "allowed" : "blocked"} from now on`)
+      sender.value = ""
+      note.value = ""
+      await onChange()
+    })
+  return (
+    <details>
+      <summary>Add a rule</summary>
+      <form
+        class="narrow-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void create()
+        }}
+      >
+        <Choice name="Rule" words={lists} value={list} />
+        <Choice name="About" words={matches} value={match} />
+        <label>
+          {match.value === "network" ? "Network, such as 192.0.2.0/24" : "Address, example.com or *.example.com"}
+          <input
+            type="text"
+            required
+            maxLength={254}
+            value={sender.value}
+            onInput={({ currentTarget }) => {
+              sender.value = currentTarget.value
+            }}
+          />
+        </label>
+        {canReject && <Choice name="What becomes of it" words={actions} value={action} />}
+        <label>
+          Note
+          <input
+            type="text"
+            maxLength={200}
+            value={note.value}
+            onInput={({ currentTarget }) => {
+              note.value = currentTarget.value
+            }}
+          />
+        </label>
+        <div class="actions">
+          <button type="submit" class="primary" disabled={isRunning.value}>
+            Add the rule
+          </button>
+        </div>
+      </form>
+      <Problem message={error.value} />
+    </details>
+  )
+}
+
+const Choice = <Key extends string>({
+  name,
+  value,
+  words
+}: {
+  readonly name: string
+  readonly words: Readonly<Record<Key, string>>
+  readonly value: { value: Key }
+}) => {
+  const isKey = (text: string): text is Key => Object.hasOwn(words, text)
+  return (
+    <label>
+      {name}
+      <select
+        value={value.value}
+        onChange={({ currentTarget }) => {
+          if (isKey(currentTarget.value)) value.value = currentTarget.value
+        }}
+      >
+        {Object.entries<string>(words).map(([key, meaning]) => (
+          <option key={key} value={key}>
+            {meaning}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
