@@ -98,6 +98,10 @@ export const proofs: ReadonlyArray<Proof> = [
   {
     promise: "A relay gets a 2xx only for mail that is stored",
     tests: [
+      [
+        "test/flows/prove.postgres.test.ts",
+        "while mail comes by HTTP, and the service or the relay dies at random"
+      ],
       ["test/http/Ingest.test.ts", "becomes the same event as over SMTP, but for ids, times and what marks the way"],
       ["test/http/Ingest.test.ts", "is marked as relayed after a crash before it was parsed"],
       ["test/http/Ingest.test.ts", "is one event if the relay repeats it, though each attempt has new trace fields"],
@@ -118,6 +122,10 @@ export const proofs: ReadonlyArray<Proof> = [
   {
     promise: "The bridge for Cloudflare loses no mail and rejects none by mistake",
     tests: [
+      [
+        "test/flows/prove.postgres.test.ts",
+        "while mail comes through the bridge, and the service or workerd is killed at random"
+      ],
       [
         "test/cli/bridge.test.ts",
         "accepts a mail that Inlet has stored, with the client of the topmost Received field"

@@ -1,4 +1,5 @@
 import { Clock, Duration, Effect, Random, type Scope } from "effect"
+import type { Bridge } from "./Bridge.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Disk } from "./Disk.ts"
 import type { Service } from "./Service.ts"
@@ -10,6 +11,8 @@ export interface Stage {
   /** A second process on the same database and raw messages, if the scenario has one. */
   readonly other: Service
   readonly disk: Disk
+  /** The bridge for Cloudflare, if mail comes through it. */
+  readonly bridge: Bridge | undefined
   /** The key of the workspace with the mail. */
   readonly key: string
   /** The duration of the scenario. */
@@ -21,6 +24,8 @@ export interface Scenario {
   readonly title: string
   readonly database: "server" | "embedded"
   readonly processes: 1 | 2
+  /** How mail comes. `smtp` by default. */
+  readonly way?: "smtp" | "ingest" | "bridge"
   readonly killsProcesses: boolean
   /** Whether the outcome of a statement can remain unknown, so that the raw message stays in the log. */
   readonly leavesRecords: boolean
@@ -61,6 +66,24 @@ const kill = ({ service, time }: Stage) =>
       yield* service.start
     })
   )
+
+/** Sends kill -9 to the service or to the bridge, or to both, some seconds after both are up. */
+const killEither = (stage: Stage) => {
+  const { bridge, service, time } = stage
+  if (bridge === undefined) return kill(stage)
+  return throughout(
+    time,
+    Effect.gen(function* () {
+      yield* sleepBetween(1_000, 4_000)
+      const which = yield* Random.next
+      if (which < 0.66) yield* service.kill
+      if (which > 0.33) yield* bridge.kill
+      yield* Effect.all([which < 0.66 ? service.start : Effect.void, which > 0.33 ? bridge.start : Effect.void], {
+        concurrency: 2
+      })
+    })
+  )
+}
 
 const crash = ({ cluster, time }: Stage) => throughout(time, Effect.andThen(sleepBetween(1_000, 5_000), cluster.crash))
 
@@ -132,6 +155,26 @@ export const killedEmbedded: Scenario = {
   strike: kill
 }
 
+export const relayKilled: Scenario = {
+  title: "mail by HTTP, `kill -9` of the service at random, and relays that die within a request",
+  database: "server",
+  processes: 1,
+  way: "ingest",
+  killsProcesses: true,
+  leavesRecords: true,
+  strike: kill
+}
+
+export const bridgeKilled: Scenario = {
+  title: "mail through the bridge for Cloudflare, `kill -9` of the service and of workerd at random",
+  database: "server",
+  processes: 1,
+  way: "bridge",
+  killsProcesses: true,
+  leavesRecords: true,
+  strike: killEither
+}
+
 export const databaseCrashed: Scenario = {
   title: "PostgreSQL restarted with `-m immediate` at random",
   database: "server",
@@ -171,8 +214,13 @@ export const oneOfTwoKilled: Scenario = {
 export const all: ReadonlyArray<Scenario> = [
   killed,
   killedEmbedded,
+  relayKilled,
+  bridgeKilled,
   databaseCrashed,
   databaseFrozen,
   diskFull,
   oneOfTwoKilled
 ]
+
+/** Those that depend on chance the most. */
+export const long: ReadonlyArray<Scenario> = [killed, relayKilled, bridgeKilled]

@@ -1,5 +1,4 @@
-import { Array, Clock, Effect, Fiber } from "effect"
-import * as SmtpDialog from "../test/SmtpDialog.ts"
+import { Array, Clock, Effect, Fiber, type Scope } from "effect"
 
 /** One message and its outcome. */
 export interface Sent {
@@ -21,30 +20,41 @@ export interface Sender {
   readonly finish: Effect.Effect<void>
 }
 
+/** What became of an attempt. `broken` if the connection ended before the message was complete. */
+export type Outcome = "accepted" | "postponed" | "unanswered" | "broken" | { readonly bounced: string }
+
+/**
+ * Carries mails, each returned by `next` and then told by `tell`, over one connection. Succeeds with false if a mail was
+ * not accepted, so that a pause follows.
+ */
+export type Carrier = (
+  mails: {
+    /** Undefined if no mail is left. */
+    readonly next: () => Sent | undefined
+    readonly tell: (mail: Sent, outcome: Outcome) => Effect.Effect<void>
+    /** The pause that keeps the rate. */
+    readonly pause: Effect.Effect<void>
+  },
+  turn: number
+) => Effect.Effect<boolean>
+
 /** A text in every message, which must not appear in output and metrics. */
 export const text = "Tell nobody but the agent"
 
 /** The number of concurrent connections. */
 const connections = 6
 
-/** Messages over one connection. */
-const messagesPerConnection = 20
-
-/**
- * A mail server that sends unique messages at a constant rate to the first reachable one of these ports. It retries
- * every message without a 250, with the same bytes.
- */
+/** Sends unique messages at a constant rate. Retries every message without a 250, with the same bytes. */
 export const make = Effect.fn("Sender.make")(function* (options: {
-  readonly ports: ReadonlyArray<number>
+  readonly carrier: Carrier
   readonly to: string
   readonly name: string
   readonly perSecond: number
-}) {
+}): Effect.fn.Return<Sender, never, Scope.Scope> {
   const sent: Array<Sent> = []
   const bounced: Array<string> = []
   const again: Array<Sent> = []
   let isFinishing = false
-  const pause = Effect.sleep(`${Math.round((connections / options.perSecond) * 1_000)} millis`)
 
   const next = () => {
     const one = again.shift()
@@ -61,49 +71,19 @@ export const make = Effect.fn("Sender.make")(function* (options: {
     return fresh
   }
 
-  /** Sends one message. Returns whether the next may follow at once. */
-  const transmit = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, one: Sent) {
-    for (const line of ["MAIL FROM:<sender@sender.example>", `RCPT TO:<${options.to}>`, "DATA"]) {
-      const reply = yield* dialog.say(line)
-      if (/^[23]5/.test(reply)) continue
-      if (reply.startsWith("4")) one.postponed++
-      if (reply.startsWith("5")) bounced.push(`${one.marker}: ${reply}`)
-      else again.push(one)
-      return false
+  const tell = Effect.fnUntraced(function* (mail: Sent, outcome: Outcome) {
+    if (outcome === "accepted") mail.acceptedAt = yield* Clock.currentTimeMillis
+    else if (typeof outcome === "object") bounced.push(`${mail.marker}: ${outcome.bounced}`)
+    else {
+      if (outcome !== "broken") mail[outcome]++
+      again.push(mail)
     }
-    const reply = yield* dialog.say(`${one.message}\r\n.`)
-    if (reply.startsWith("250")) {
-      one.acceptedAt = yield* Clock.currentTimeMillis
-      return true
-    }
-    if (reply.startsWith("5")) {
-      bounced.push(`${one.marker}: ${reply}`)
-      return true
-    }
-    if (reply.startsWith("4")) one.postponed++
-    else one.unanswered++
-    again.push(one)
-    return false
   })
 
-  const connect = Effect.fnUntraced(function* (port: number) {
-    const dialog = yield* SmtpDialog.open(port)
-    if (!dialog.greeting.startsWith("220") || !(yield* dialog.say("EHLO sender.example")).startsWith("250"))
-      return false
-    for (let count = 0; count < messagesPerConnection; count++) {
-      const one = next()
-      if (one === undefined) return true
-      if (!(yield* transmit(dialog, one))) return false
-      yield* pause
-    }
-    yield* dialog.say("QUIT")
-    return true
-  }, Effect.scoped)
-
+  const pause = Effect.sleep(`${Math.round((connections / options.perSecond) * 1_000)} millis`)
   const session = Effect.fnUntraced(function* (first: number) {
     for (let turn = first; ; turn++) {
-      const port = options.ports[turn % options.ports.length] ?? 0
-      const mayGoOn = yield* connect(port)
+      const mayGoOn = yield* options.carrier({ next, tell, pause }, turn)
       yield* Effect.sleep(mayGoOn && !isFinishing ? "10 millis" : "200 millis")
     }
   })
@@ -112,7 +92,7 @@ export const make = Effect.fn("Sender.make")(function* (options: {
     Effect.forEach(Array.range(1, connections), session, { concurrency: "unbounded", discard: true })
   )
 
-  const sender: Sender = {
+  return {
     sent,
     bounced,
     finish: Effect.gen(function* () {
@@ -126,7 +106,6 @@ export const make = Effect.fn("Sender.make")(function* (options: {
       yield* Fiber.interrupt(sessions)
     })
   }
-  return sender
 })
 
 /** From 0.5 to 10 KB. */

@@ -4,12 +4,15 @@ import { SqlClient } from "effect/sql"
 import * as Database from "../src/database/Database.ts"
 import type { Answer } from "../test/ApiCall.ts"
 import * as RawLog from "../test/RawLog.ts"
+import * as Bridge from "./Bridge.ts"
 import { Cluster } from "./Cluster.ts"
 import * as Disk from "./Disk.ts"
+import * as IngestCarrier from "./IngestCarrier.ts"
 import * as Receiver from "./Receiver.ts"
 import type { Scenario } from "./Scenarios.ts"
 import * as Sender from "./Sender.ts"
 import * as Service from "./Service.ts"
+import * as SmtpCarrier from "./SmtpCarrier.ts"
 
 export interface Options {
   /** The duration of the faults. */
@@ -78,13 +81,9 @@ export const run = Effect.fn("Trial.run")(
     yield* receiver.trust(Redacted.make(secret))
 
     const began = yield* Clock.currentTimeMillis
-    const sender = yield* Sender.make({
-      ports: scenario.processes === 2 ? [service.smtpPort, other.smtpPort] : [service.smtpPort],
-      to: address,
-      name,
-      perSecond
-    })
-    const { faults: seen, times } = yield* scenario.strike({ cluster, service, other, disk, key, time })
+    const { bridge, carrier } = yield* carrierOf(scenario, { service, other, folder, address, domainId, key })
+    const sender = yield* Sender.make({ carrier, to: address, name, perSecond })
+    const { faults: seen, times } = yield* scenario.strike({ cluster, service, other, disk, bridge, key, time })
     const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
     yield* sender.finish
     if (leases === "taken as over" && scenario.database === "server") yield* endLeases(url.href)
@@ -197,6 +196,37 @@ export const run = Effect.fn("Trial.run")(
   Effect.provide(NodeServices.layer),
   Effect.orDie
 )
+
+/** How the mail of a scenario comes to the service. */
+const carrierOf = Effect.fnUntraced(function* (
+  { processes, way = "smtp" }: Scenario,
+  place: {
+    readonly service: Service.Service
+    readonly other: Service.Service
+    readonly folder: string
+    readonly address: string
+    readonly domainId: string
+    readonly key: string
+  }
+) {
+  const { address: to, domainId, folder, key, other, service } = place
+  const { url } = service
+  switch (way) {
+    case "smtp": {
+      const ports = processes === 2 ? [service.smtpPort, other.smtpPort] : [service.smtpPort]
+      return { carrier: SmtpCarrier.make({ ports, to }), bridge: undefined }
+    }
+    case "ingest": {
+      const { json } = yield* service.call("POST", "/api/workspaces/keys", { key, body: { scope: "ingest" } })
+      return { carrier: IngestCarrier.make({ url, domainId, key: json.api_key, to }), bridge: undefined }
+    }
+    case "bridge": {
+      const bridge = yield* Bridge.make({ url, domain: domainId, key, to, folder: `${folder}/bridge` })
+      yield* bridge.start
+      return { carrier: bridge.carrier, bridge }
+    }
+  }
+})
 
 /** Expires the leases of 60 s. */
 const endLeases = Effect.fnUntraced(function* (url: string) {

@@ -17,7 +17,7 @@ Command.make(
   "prove",
   {
     seconds: Flag.Int("seconds").pipe(
-      Flag.withDescription("Duration of the scenario with repeated kills"),
+      Flag.withDescription("Duration of the scenarios with repeated kills of the service and of relays"),
       Flag.withDefault(300)
     ),
     others: Flag.Int("others").pipe(Flag.withDescription("Duration of each other scenario"), Flag.withDefault(100)),
@@ -36,7 +36,7 @@ Command.make(
       scenarios,
       Effect.fnUntraced(function* (scenario, index) {
         yield* Console.error(`${scenario.title} …`)
-        const time = Duration.seconds(scenario === Scenarios.killed ? seconds : others)
+        const time = Duration.seconds(Scenarios.long.includes(scenario) ? seconds : others)
         const verdict = yield* Trial.run(scenario, `mail-${index + 1}`, {
           time,
           perSecond: rate,

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Receiver from "../../prove/Receiver.ts"
 import * as Sender from "../../prove/Sender.ts"
 import * as Service from "../../prove/Service.ts"
+import * as SmtpCarrier from "../../prove/SmtpCarrier.ts"
 import * as Database from "../../src/database/Database.ts"
 import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 import type { Answer } from "../ApiCall.ts"
@@ -70,7 +71,12 @@ const developer = Effect.fnUntraced(function* (
     XDG_STATE_HOME: folder
   })
   yield* listener.start
-  const sender = yield* Sender.make({ ports: [service.smtpPort], to: inbox.address, name, perSecond })
+  const sender = yield* Sender.make({
+    carrier: SmtpCarrier.make({ ports: [service.smtpPort], to: inbox.address }),
+    to: inbox.address,
+    name,
+    perSecond
+  })
   const accepted = () => sender.sent.filter(({ acceptedAt }) => acceptedAt !== undefined)
   const missing = () => {
     const heard = new Set([...app.events.values()].map(({ marker }) => marker))

@@ -24,6 +24,18 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       it.effect("while the service is killed at random with kill -9", () => holds(Scenarios.killed, 7), 90_000)
 
       it.effect(
+        "while mail comes by HTTP, and the service or the relay dies at random",
+        () => holds(Scenarios.relayKilled, 4),
+        90_000
+      )
+
+      it.effect(
+        "while mail comes through the bridge, and the service or workerd is killed at random",
+        () => holds(Scenarios.bridgeKilled, 4),
+        90_000
+      )
+
+      it.effect(
         "while PostgreSQL is restarted at random with -m immediate",
         () => holds(Scenarios.databaseCrashed, 6),
         90_000
