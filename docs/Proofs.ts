@@ -98,10 +98,7 @@ export const proofs: ReadonlyArray<Proof> = [
   {
     promise: "A relay gets a 2xx only for mail that is stored",
     tests: [
-      [
-        "test/flows/prove.postgres.test.ts",
-        "while mail comes by HTTP, and the service or the relay dies at random"
-      ],
+      ["test/flows/prove.postgres.test.ts", "while mail comes by HTTP, and the service or the relay dies at random"],
       ["test/http/Ingest.test.ts", "becomes the same event as over SMTP, but for ids, times and what marks the way"],
       ["test/http/Ingest.test.ts", "is marked as relayed after a crash before it was parsed"],
       ["test/http/Ingest.test.ts", "is one event if the relay repeats it, though each attempt has new trace fields"],
