@@ -35,6 +35,9 @@ export default Effect.gen(function* () {
     CREATE INDEX deliveries_held_by_rule ON deliveries (domain_id, position) WHERE hold_reason IS NOT NULL
   `
 
+  // Events of a day that a rule holds.
+  yield* sql`ALTER TABLE domain_days ADD COLUMN held integer NOT NULL DEFAULT 0`
+
   yield* sql`ALTER TABLE refusals DROP CONSTRAINT refusals_reason_check`
   yield* sql`
     ALTER TABLE refusals ADD CONSTRAINT refusals_reason_check CHECK (reason IN (

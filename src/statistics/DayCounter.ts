@@ -65,7 +65,8 @@ export const round = Effect.gen(function* () {
     ), new_events AS MATERIALIZED (
       SELECT due.domain_id, event.* FROM due CROSS JOIN LATERAL (
         SELECT events.position, traits & ${sql.literal(`${Traits.verdictBits}`)} AS verdict, (events.received_at AT TIME ZONE 'UTC')::date AS day,
-          coalesce(inbound_emails.raw_bytes, octet_length(payload)) AS bytes
+          coalesce(inbound_emails.raw_bytes, octet_length(payload)) AS bytes,
+          (SELECT (hold_reason IS NOT NULL)::int FROM deliveries WHERE event_id = events.id) AS held
         FROM events JOIN inbound_emails ON inbound_emails.id = inbound_email_id
         WHERE events.domain_id = due.domain_id AND events.position > due.position
         ORDER BY events.position LIMIT ${mostRows}
@@ -83,21 +84,21 @@ export const round = Effect.gen(function* () {
       ) AS attempt
     ), days AS (
       INSERT INTO domain_days AS days (
-        domain_id, day, accepted, bytes, spam, virus, unscanned, delivered, failed, dead
+        domain_id, day, accepted, bytes, held, spam, virus, unscanned, delivered, failed, dead
       )
-      SELECT domain_id, day, sum(accepted), sum(bytes), sum(spam), sum(virus), sum(unscanned), sum(delivered),
-        sum(failed), sum(dead)
+      SELECT domain_id, day, sum(accepted), sum(bytes), coalesce(sum(held), 0), sum(spam), sum(virus), sum(unscanned),
+        sum(delivered), sum(failed), sum(dead)
       FROM (
-        SELECT domain_id, day, 1 AS accepted, bytes, ${isOf("spam")} AS spam, ${isOf("virus")} AS virus,
+        SELECT domain_id, day, 1 AS accepted, bytes, held, ${isOf("spam")} AS spam, ${isOf("virus")} AS virus,
           ${isOf("unknown")} AS unscanned, 0 AS delivered, 0 AS failed, 0 AS dead
         FROM new_events
         UNION ALL
-        SELECT domain_id, day, 0, 0, 0, 0, 0, ok::int, (NOT ok)::int, is_dead::int FROM new_attempts
+        SELECT domain_id, day, 0, 0, 0, 0, 0, 0, ok::int, (NOT ok)::int, is_dead::int FROM new_attempts
       ) AS rows
       GROUP BY domain_id, day
       ON CONFLICT (domain_id, day) DO UPDATE SET
         accepted = days.accepted + excluded.accepted, bytes = days.bytes + excluded.bytes,
-        spam = days.spam + excluded.spam, virus = days.virus + excluded.virus,
+        held = days.held + excluded.held, spam = days.spam + excluded.spam, virus = days.virus + excluded.virus,
         unscanned = days.unscanned + excluded.unscanned,
         delivered = days.delivered + excluded.delivered, failed = days.failed + excluded.failed,
         dead = days.dead + excluded.dead

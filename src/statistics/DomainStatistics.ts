@@ -15,7 +15,11 @@ export const DayStatistics = Schema.Struct({
   day: Schema.String.annotate({ description: "a UTC day, such as 2026-01-31" }),
   accepted: count.annotate({ description: "events of mail received that day" }),
   bytes: count.annotate({ description: "bytes of that mail" }),
-  spam: count.annotate({ description: "of these events, those that the mail scanner called spam" }),
+  held: count.annotate({
+    description:
+      "of these events, those that a sender rule, the mail scanner or the loop guard held for a minute or longer"
+  }),
+  spam: count.annotate({ description: "those that the mail scanner called spam" }),
   virus: count.annotate({ description: "those in which it found a virus" }),
   unscanned: count.annotate({ description: "those that it could not scan" }),
   delivered: count.annotate({ description: "attempts of that day with a 2xx" }),
@@ -35,6 +39,7 @@ const Row = Schema.Struct({
   day: Schema.String,
   accepted: Schema.Int,
   bytes: Schema.FiniteFromString,
+  held: Schema.Int,
   spam: Schema.Int,
   virus: Schema.Int,
   unscanned: Schema.Int,
@@ -63,7 +68,7 @@ export class DomainStatistics extends Context.Service<
         Result: Row,
         execute: ({ days, id }) => sql`
           SELECT to_char(calendar.day, 'YYYY-MM-DD') AS day, coalesce(accepted, 0) AS accepted,
-            coalesce(bytes, 0)::text AS bytes, coalesce(spam, 0) AS spam, coalesce(virus, 0) AS virus,
+            coalesce(bytes, 0)::text AS bytes, coalesce(held, 0) AS held, coalesce(spam, 0) AS spam, coalesce(virus, 0) AS virus,
             coalesce(unscanned, 0) AS unscanned, coalesce(delivered, 0) AS delivered, coalesce(failed, 0) AS failed,
             coalesce(dead, 0) AS dead, (
               SELECT json_agg(json_build_object('bucket', bucket, 'deliveries', deliveries) ORDER BY bucket)

@@ -50,6 +50,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
         day: today,
         accepted: 0,
         bytes: 0,
+        held: 0,
         spam: 0,
         virus: 0,
         unscanned: 0,
@@ -87,6 +88,20 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
       yield* DayCounter.round
       yield* DayCounter.round
       assert.deepStrictEqual(yield* stats(), days)
+    })
+  )
+
+  it.effect("count mail that a sender rule holds", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, domainId, key, stats } = yield* counted
+      yield* inlet.call("POST", `/api/domains/${domainId}/sender-rules`, {
+        key,
+        body: { list: "allow", value: "friend.example" }
+      })
+      yield* Mail.send(inlet.smtpPort, { to: address })
+      const days = yield* eventually(stats(), (days) => days.at(-1).accepted === 1)
+      assert.deepInclude(days.at(-1), { accepted: 1, held: 1 })
     })
   )
 

@@ -153,7 +153,9 @@ export interface DayStatistics {
   readonly accepted: number
   /** bytes of that mail */
   readonly bytes: number
-  /** of these events, those that the mail scanner called spam */
+  /** of these events, those that a sender rule, the mail scanner or the loop guard held for a minute or longer */
+  readonly held: number
+  /** those that the mail scanner called spam */
   readonly spam: number
   /** those in which it found a virus */
   readonly virus: number

@@ -45,12 +45,13 @@ export const Statistics = () => {
   )
 }
 
-type Figure = "accepted" | "bytes" | "spam" | "virus" | "unscanned" | "delivered" | "dead" | "failed"
+type Figure = "accepted" | "bytes" | "held" | "spam" | "virus" | "unscanned" | "delivered" | "dead" | "failed"
 
 const sum = (days: ReadonlyArray<DayStatistics>, name: Figure) => days.reduce((total, day) => total + day[name], 0)
 
-/** Figures of the mail scanner, shown where it found something. */
-const scanned = [
+/** Shown where they are not zero. */
+const judged = [
+  ["held", "Held"],
   ["spam", "Spam"],
   ["virus", "Viruses"],
   ["unscanned", "Not scanned"]
@@ -108,7 +109,7 @@ const Figures = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => {
           <dt>Dead letters</dt>
           <dd>{number(sum(days, "dead"))}</dd>
         </div>
-        {scanned
+        {judged
           .filter(([name]) => sum(days, name) > 0)
           .map(([name, words]) => (
             <div key={name}>
