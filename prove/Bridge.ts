@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Exit, Scope } from "effect"
 import { call } from "../test/ApiCall.ts"
@@ -40,7 +41,7 @@ export const make = Effect.fn("Bridge.make")(
     const start = Effect.gen(function* () {
       yield* kill
       life = yield* Scope.fork(parent)
-      const args = ["prove/BridgeProcess.ts", folder, `${port}`, `${json.api_key}`]
+      const args = [fileURLToPath(new URL("BridgeProcess.ts", import.meta.url)), folder, `${port}`, `${json.api_key}`]
       const program = yield* Scope.provide(Program.start(process.execPath, args), life)
       // workerd is a child, which would keep the port.
       const children = Program.run("pkill", ["-9", "-P", `${program.pid}`])
