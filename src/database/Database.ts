@@ -12,14 +12,18 @@ import * as PgSqlClient from "./PgSqlClient.ts"
 import * as Planner from "./Planner.ts"
 import * as Turns from "./Turns.ts"
 
-/**
- * Notifications of other processes through the database. None for the embedded database. The stream ends with its
- * connection.
- */
-export const Notifications = Context.Reference<(channel: string) => Stream.Stream<string, SqlError.SqlError>>(
-  "inlet/database/Notifications",
-  { defaultValue: () => () => Stream.never }
-)
+/** Messages between the processes of one database, by `LISTEN` and `NOTIFY`. */
+export interface Notices {
+  /** Every message of a channel, those of this process included. The stream ends with its connection. */
+  readonly hear: (channel: string) => Stream.Stream<string, SqlError.SqlError>
+  /** Sends messages of less than 8,000 bytes each, in a transaction of their own. */
+  readonly send: (channel: string, messages: ReadonlyArray<string>) => Effect.Effect<void, SqlError.SqlError>
+}
+
+/** Undefined for the embedded database, which has one process. */
+export const Notices = Context.Reference<Notices | undefined>("inlet/database/Notices", {
+  defaultValue: () => undefined
+})
 
 /** The connections of mail, the worker and the listener, without those of the API. */
 const mailConnections = 12
@@ -45,14 +49,17 @@ export const layerPostgres = (url: Redacted.Redacted) =>
         patience: { within: Patience.within, withinAnew: Patience.withinAnew }
       })
       return Context.make(SqlClient.SqlClient, sql).pipe(
-        Context.add(Notifications, (channel) =>
-          Stream.unwrap(
-            Effect.gen(function* () {
-              const session = yield* pool.reserve
-              return Stream.fromQueue(yield* session.listen(channel))
-            })
-          ).pipe(Stream.map(({ payload }) => payload))
-        )
+        Context.add(Notices, {
+          hear: (channel) =>
+            Stream.unwrap(
+              Effect.gen(function* () {
+                const session = yield* pool.reserve
+                return Stream.fromQueue(yield* session.listen(channel))
+              })
+            ).pipe(Stream.map(({ payload }) => payload)),
+          send: (channel, messages) =>
+            Effect.asVoid(sql`SELECT pg_notify(${channel}, message) FROM unnest(${messages}::text[]) AS message`)
+        })
       )
     })
   ).pipe(Layer.provide(Reactivity.layer))

@@ -1,8 +1,10 @@
-import { Context, Effect, Layer, Queue, Schedule, Schema, type Scope, Stream } from "effect"
-import { Notifications } from "../database/Database.ts"
-import { DomainId } from "../model/Domain.ts"
-import { WebhookId } from "../model/Webhook.ts"
+import { Context, Effect, Layer, Queue, Schedule, type Scope, Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Notices } from "../database/Database.ts"
+import type { DomainId } from "../model/Domain.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { News } from "./News.ts"
 
 /** A domain has new events. Those of one webhook may be due. */
 export interface Announcement {
@@ -11,9 +13,13 @@ export interface Announcement {
   readonly due: WebhookId | null
 }
 
+/** The shortest time between two notices of a process. */
+const pause = "50 millis"
+
 /**
- * Announces new events of a domain within this process and, through the database, to others. Listeners also poll,
- * because announcements are lost while the database is unreachable.
+ * Announces new events of a domain within this process at once, and to the others of the database in a notice for all
+ * domains with news, at most 20 a second. Listeners also poll, because notices are lost while the database is
+ * unreachable.
  */
 export class EventFeed extends Context.Service<
   EventFeed,
@@ -29,8 +35,8 @@ export class EventFeed extends Context.Service<
     occasions(domainId: DomainId): Stream.Stream<void>
   }
 >()("inlet/delivery/EventFeed") {
-  /** The `NOTIFY` channel. Its payload is a domain id, followed by the id of a webhook if events are due. */
-  static readonly channel = "inlet_events"
+  /** The `NOTIFY` channel. */
+  static readonly channel = "inlet_news"
 
   static readonly layer = Layer.effect(
     EventFeed,
@@ -47,23 +53,35 @@ export class EventFeed extends Context.Service<
           )
         )
 
-      const notifications = yield* Notifications
-      const heard = notifications(EventFeed.channel).pipe(
-        Stream.runForEach((text) =>
-          Effect.sync(() => {
-            const [domainId, due] = text.split(" ")
-            if (Schema.is(DomainId)(domainId)) tell({ domainId, due: Schema.is(WebhookId)(due) ? due : null })
-          })
+      const notices = yield* Notices
+      const news = new News(yield* (yield* SecureRandom.SecureRandom).uuidV4())
+      const bell = yield* Queue.sliding<void>(1)
+      if (notices !== undefined) {
+        const heard = notices
+          .hear(EventFeed.channel)
+          .pipe(Stream.runForEach((message) => Effect.sync(() => news.read(message).forEach(tell))))
+        yield* BackgroundLoop.every(
+          "5 seconds",
+          { says: "The database is not listened to; it is tried again", level: "Debug" },
+          heard
         )
-      )
-      yield* BackgroundLoop.every(
-        "5 seconds",
-        { says: "The database is not listened to; it is tried again", level: "Debug" },
-        heard
-      )
+        const send = Effect.gen(function* () {
+          yield* Queue.take(bell)
+          yield* notices.send(EventFeed.channel, news.take())
+          if (!news.isEmpty) Queue.offerUnsafe(bell, undefined)
+          yield* Effect.sleep(pause)
+        })
+        yield* BackgroundLoop.endless({ says: "Other processes were not told of new events", level: "Debug" }, send)
+      }
 
       return EventFeed.of({
-        announce: (domainId, { due }) => tell({ domainId, due }),
+        announce: (domainId, { due }) => {
+          const announcement = { domainId, due }
+          tell(announcement)
+          if (notices === undefined) return
+          news.add(announcement)
+          Queue.offerUnsafe(bell, undefined)
+        },
         listen,
         occasions: (domainId) =>
           Stream.merge(

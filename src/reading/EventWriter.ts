@@ -157,17 +157,11 @@ const inserted = (sql: SqlClient.SqlClient) => sql`
   )
 `
 
-/** What the caller needs of each event. Other processes hear of it at the commit. */
+/** What the caller needs of each event. */
 const written = (sql: SqlClient.SqlClient) => sql`
   SELECT placed.id AS event_id, placed.domain_id, placed.webhook_id, is_leased, is_gone,
-    url IS NOT NULL AND hold_reason IS NULL AND NOT is_leased AS is_due, url, format, credentials, ${Claims.secrets(sql, sql.literal("placed"))},
-    CASE WHEN row_number() OVER (PARTITION BY placed.webhook_id ORDER BY number) = 1
-      THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
-        WHEN bool_or(url IS NOT NULL AND hold_reason IS NULL AND NOT is_leased) OVER (PARTITION BY placed.webhook_id)
-          THEN ' ' || placed.webhook_id
-        ELSE ''
-      END)::text
-    END AS told
+    url IS NOT NULL AND hold_reason IS NULL AND NOT is_leased AS is_due, url, format, credentials,
+    ${Claims.secrets(sql, sql.literal("placed"))}
   FROM placed LEFT JOIN workspaces ON is_leased AND workspaces.id = placed.workspace_id
 `
 
