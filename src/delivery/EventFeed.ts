@@ -4,14 +4,7 @@ import { Notices } from "../database/Database.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
-import { News } from "./News.ts"
-
-/** A domain has new events. Those of one webhook may be due. */
-export interface Announcement {
-  readonly domainId: DomainId
-  /** Null if nothing is due. */
-  readonly due: WebhookId | null
-}
+import { type Announcement, News } from "./News.ts"
 
 /** The shortest time between two notices of a process. */
 const pause = "50 millis"

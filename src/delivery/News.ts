@@ -1,7 +1,13 @@
 import { Array, Schema } from "effect"
 import { DomainId } from "../model/Domain.ts"
 import { WebhookId } from "../model/Webhook.ts"
-import type { Announcement } from "./EventFeed.ts"
+
+/** A domain has new events. Those of one webhook may be due. */
+export interface Announcement {
+  readonly domainId: DomainId
+  /** Null if nothing is due. */
+  readonly due: WebhookId | null
+}
 
 const isDomainId = Schema.is(DomainId)
 const isWebhookId = Schema.is(WebhookId)
