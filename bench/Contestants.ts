@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer, type Server } from "node:net"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { ChildProcess } from "effect/process"
@@ -182,6 +183,32 @@ const inlet = Effect.fnUntraced(function* ({ postgres, profile, webhook }: World
   }
 })
 
+/** A scanner that takes connections and never answers. */
+const silence = Effect.acquireRelease(
+  Effect.callback<Server>((resume) => {
+    const server = createServer()
+    server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+  }),
+  (server) => Effect.sync(() => server.close())
+)
+
+const unscanned = Effect.fnUntraced(function* ({ postgres, webhook }: World) {
+  const server = yield* needed(postgres)
+  // Listening on a port.
+  const { port } = (yield* silence).address() as AddressInfo
+  const own = yield* inletProcess({
+    DATABASE_URL: yield* Postgres.database(server, "inlet_unscanned_bench"),
+    MAIL_SCANNER: "rspamd",
+    RSPAMD_URL: `http://127.0.0.1:${port}`
+  })
+  return {
+    smtpPort: own.smtpPort,
+    recipient: yield* inbox(own.url, webhook),
+    processes: [own.pid],
+    database: server.postmaster
+  }
+})
+
 const embedded = Effect.fnUntraced(function* ({ profile, webhook }: World) {
   const own = yield* inletProcess({}, profiling(profile))
   return { smtpPort: own.smtpPort, recipient: yield* inbox(own.url, webhook), processes: [own.pid] }
@@ -193,6 +220,7 @@ export const all = {
   b: { name: "(b) the same with a file, fsync and one INSERT", start: durable },
   c: { name: "(c) Haraka with a file and fsync", start: haraka },
   inlet: { name: "Inlet on PostgreSQL", start: inlet },
+  unscanned: { name: "Inlet on PostgreSQL, its mail scanner hangs", start: unscanned },
   embedded: { name: "Inlet, embedded database", start: embedded }
 }
 

@@ -17,12 +17,6 @@ export class MailsInHand {
   /** Counts per message. 2 if its lease expired and this process claimed it again. */
   readonly #mails = new Map<InboundEmailId, { count: number; readonly since: number }>()
   readonly #bytes = new Tally()
-  readonly #copies: number
-
-  /** `copies` is how often the bytes of each message are in memory. */
-  constructor(copies = 1) {
-    this.#copies = copies
-  }
 
   get isEmpty(): boolean {
     return this.#mails.size === 0
@@ -30,17 +24,16 @@ export class MailsInHand {
 
   /** Reserves memory for a message before it is stored. Returns false if there is none. */
   reserve(tenant: string, bytes: number): boolean {
-    const all = bytes * this.#copies
     const held = this.#bytes.of(tenant)
     const { total } = this.#bytes
-    const hasRoom = held < mostBytes - total || (held + all <= fewBytes && total + all <= mostBytesWithFew)
-    if (hasRoom) this.#bytes.add(tenant, all)
+    const hasRoom = held < mostBytes - total || (held + bytes <= fewBytes && total + bytes <= mostBytesWithFew)
+    if (hasRoom) this.#bytes.add(tenant, bytes)
     return hasRoom
   }
 
   /** Releases reserved memory. */
   release(tenant: string, bytes: number): void {
-    this.#bytes.add(tenant, -bytes * this.#copies)
+    this.#bytes.add(tenant, -bytes)
   }
 
   /** All messages, or those since a time in milliseconds. */
@@ -51,13 +44,13 @@ export class MailsInHand {
   enter(tenant: string, { bytes, id }: Pick<Mail, "bytes" | "id">, now: number): void {
     const known = this.#mails.get(id)
     this.#mails.set(id, { count: (known?.count ?? 0) + 1, since: known?.since ?? now })
-    this.#bytes.add(tenant, bytes * this.#copies)
+    this.#bytes.add(tenant, bytes)
   }
 
   leave(tenant: string, { bytes, id }: Pick<Mail, "bytes" | "id">): void {
     const known = this.#mails.get(id)
     if (known !== undefined && known.count > 1) known.count--
     else this.#mails.delete(id)
-    this.#bytes.add(tenant, -bytes * this.#copies)
+    this.#bytes.add(tenant, -bytes)
   }
 }

@@ -56,9 +56,11 @@ export class Reader extends Context.Service<
       yield* threads.warmUp
       const clock = yield* Clock.Clock
       const unread = yield* UnreadMail.make
-      const scan = yield* Scans.make
-      // A scan has a copy of the message, because the thread takes its bytes.
-      const inHand = new MailsInHand(scan === undefined ? 1 : 2)
+      const scans = yield* Scans.make
+      const inHand = new MailsInHand()
+      /** Bytes that a message takes. A scan has a copy of it, because the thread takes its bytes. */
+      const memoryOf = ({ bytes }: Mail) => (scans === undefined || scans.isPassing() ? bytes : 2 * bytes)
+      const reserved = new WeakMap<Mail, number>()
       // Before the writer, so that it is finalized after it and releases messages without events for other readers.
       yield* MailLeases.keep(inHand)
       const write = yield* EventWriter.make
@@ -76,21 +78,21 @@ export class Reader extends Context.Service<
       const readBytes = (mail: Mail, message: Uint8Array) =>
         Effect.suspend(() => {
           const tenant = tenantOf(mail)
-          inHand.enter(tenant, mail, clock.currentTimeMillisUnsafe())
+          const inMemory = { id: mail.id, bytes: memoryOf(mail) }
+          inHand.enter(tenant, inMemory, clock.currentTimeMillisUnsafe())
           mail.message = undefined
+          const scan = scans && beginScan(scans, tenant, mail, message)
           const parsed = threads.read(tenant, taskOf(mail), message, load(mail))
-          const written =
-            scan === undefined
-              ? Effect.flatMap(parsed, (result) => writeOne(mail, result, undefined))
-              : Effect.flatMap(
-                  Effect.zip(scanOf(scan, tenant, mail, message), parsed, { concurrent: true }),
-                  ([spam, result]) => writeOne(mail, result, spam)
-                )
+          const written = Effect.isEffect(scan)
+            ? Effect.flatMap(Effect.zip(scan, parsed, { concurrent: true }), ([spam, result]) =>
+                writeOne(mail, result, spam)
+              )
+            : Effect.flatMap(parsed, (result) => writeOne(mail, result, scan))
           return written.pipe(
             Effect.onExit((exit) => {
               // On a stop all messages without events are released.
               if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
-              inHand.leave(tenant, mail)
+              inHand.leave(tenant, inMemory)
               return Effect.void
             })
           )
@@ -113,12 +115,22 @@ export class Reader extends Context.Service<
         return claimed.length
       }).pipe(Effect.orDie, Effect.withSpan("Reader.readLeftOver"))
 
+      const release = (mail: Mail) => {
+        inHand.release(tenantOf(mail), reserved.get(mail) ?? 0)
+        reserved.delete(mail)
+      }
+
       return Reader.of({
-        reserve: (mail) => inHand.reserve(tenantOf(mail), mail.bytes),
-        release: (mail) => inHand.release(tenantOf(mail), mail.bytes),
+        reserve: (mail) => {
+          const bytes = memoryOf(mail)
+          const hasRoom = inHand.reserve(tenantOf(mail), bytes)
+          if (hasRoom) reserved.set(mail, bytes)
+          return hasRoom
+        },
+        release,
         read: (mail) =>
           Effect.suspend(() => {
-            inHand.release(tenantOf(mail), mail.bytes)
+            release(mail)
             return mail.message === undefined ? Effect.void : logged(mail, readBytes(mail, mail.message))
           }),
         readLeftOver
@@ -152,17 +164,17 @@ const taskOf = (mail: Mail): ReadTask => ({
   verdicts: mail.verdicts
 })
 
-/** The scan of a message, beside the checks of its sender. Copies it at once. */
-const scanOf = (scan: Scans.Scan, tenant: string, mail: Mail, message: Uint8Array) =>
+/** Begins the scan of a message, beside the checks of its sender. Copies the message if it is scanned. */
+const beginScan = (scans: Scans.Scans, tenant: string, mail: Mail, message: Uint8Array) =>
   message.byteLength === 0
     ? // It was removed or damaged.
-      Effect.succeed(unscanned)
-    : scan(tenant, {
+      unscanned
+    : scans.begin(tenant, () => ({
         id: mail.id,
         envelope: mail.envelope,
         recipients: mail.recipients.map(({ address }) => address),
         message: message.slice(mail.traceBytes)
-      })
+      }))
 
 const readMessage = (
   mail: Mail,

@@ -26,13 +26,21 @@ const durations = Metric.histogram("inlet_scan_seconds", {
   boundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 
-/** Scans a message on the account of a tenant. Never fails. */
-export type Scan = (tenant: string, mail: Scannable) => Effect.Effect<Spam>
+/** Scans messages. */
+export interface Scans {
+  /** True while mail passes unscanned, because the scanner fails. */
+  readonly isPassing: () => boolean
+  /**
+   * The scan of a message on the account of a tenant, which never fails, or its verdict at once while mail passes. Only
+   * a scan needs the message.
+   */
+  readonly begin: (tenant: string, mail: () => Scannable) => Effect.Effect<Spam> | Spam
+}
 
 const late = new ScanFailed({ kind: "timeout", message: "it took too long" })
 
 /**
- * Makes a function that scans messages, or undefined without a scanner. A message waits for its turn and then for its
+ * Makes the scans of a process, or undefined without a scanner. A message waits for its turn and then for its
  * scan, up to the time limit each. A scanner that fails repeatedly is left alone for a pause, in which no mail waits for
  * it.
  */
@@ -108,14 +116,18 @@ export const make = Effect.gen(function* () {
       (turn) => Effect.sync(() => (turn.isRunning ? queue.ended(turn) : queue.remove(turn)))
     )
 
-  const scan: Scan = (tenant, mail) =>
-    Effect.suspend(() => {
-      if (!breaker.isOpen) return inTurn(tenant, mail)
-      if (breaker.takesTrial()) void fork(ask(mail, { isTrial: true }))
-      return Effect.succeed(unscanned)
-    }).pipe(Effect.tap(({ verdict }) => Effect.sync(() => scansBy[verdict].updateUnsafe(1, context))))
+  const count = ({ verdict }: Spam) => scansBy[verdict].updateUnsafe(1, context)
 
-  return scan
+  const scans: Scans = {
+    isPassing: () => breaker.isOpen,
+    begin: (tenant, mail) => {
+      if (!breaker.isOpen) return Effect.tap(inTurn(tenant, mail()), (spam) => Effect.sync(() => count(spam)))
+      if (breaker.takesTrial()) void fork(ask(mail(), { isTrial: true }))
+      count(unscanned)
+      return unscanned
+    }
+  }
+  return scans
 })
 
 /** What a failure means for the breaker. */
