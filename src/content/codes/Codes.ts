@@ -59,9 +59,13 @@ export const find = (
 }
 
 const bestOf = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>, shown: string | null): Code | null => {
-  const visible = shown === null ? undefined : joinedText(`${about.lines[0]?.text}\n${shown}`)
-  const isUnseen = (name: Code["source"], value: string) =>
-    name === "text" && visible !== undefined && !visible.includes(joinedText(value))
+  // Made for the first candidate, which most mails have not.
+  let visible: string | undefined
+  const isUnseen = (name: Code["source"], value: string) => {
+    if (name !== "text" || shown === null) return false
+    visible ??= joinedText(`${about.lines[0]?.text}\n${shown}`)
+    return !visible.includes(joinedText(value))
+  }
   for (const { name, spoken } of sources) {
     const last = spoken.lines.findLast(({ quoted }) => !quoted)
     const [, value] = bound.exec(last?.text ?? "") ?? []

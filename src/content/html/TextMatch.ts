@@ -1,4 +1,5 @@
 import type { SeenHtml } from "./SeenHtml.ts"
+import { WordSet } from "./WordSet.ts"
 
 /** The plain text of a mail compared with the HTML that a mail program shows instead. */
 export interface TextMatch {
@@ -21,8 +22,9 @@ const word =
 
 const address = /(?:https?:\/\/|mailto:|www\.)\S+/gi
 
-const wordsOf = (text: string): ReadonlySet<string> =>
-  new Set(text.slice(0, longest).replace(address, " ").toLowerCase().match(word))
+const compared = (text: string) => text.slice(0, longest).replace(address, " ").toLowerCase()
+
+const wordsOf = (text: string): ReadonlySet<string> => new Set(compared(text).match(word))
 
 /** The text of visible lines, without parts that may be hidden. */
 export const certainText = (html: ReadonlyArray<SeenHtml>): string => {
@@ -46,16 +48,11 @@ const without = (line: string, parts: ReadonlyArray<readonly [number, number]>):
   return left + line.slice(at)
 }
 
-const share = (words: ReadonlySet<string>, others: ReadonlySet<string>): number => {
-  if (words.size === 0) return 0
-  let missing = 0
-  for (const each of words) if (!others.has(each)) missing++
-  return missing / words.size
-}
+const share = (words: WordSet, others: WordSet): number => (words.size === 0 ? 0 : words.missingIn(others) / words.size)
 
 /** Compares by words, without URLs. `seen` is the text of the HTML. */
 export const of = (plain: string, seen: string): TextMatch => {
-  const [said, shown] = [wordsOf(plain), wordsOf(seen)]
+  const [said, shown] = [new WordSet(compared(plain)), new WordSet(compared(seen))]
   const missing = share(said, shown)
   return {
     matches: missing <= mostMissing && share(shown, said) <= mostOmitted,

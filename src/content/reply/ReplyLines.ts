@@ -86,7 +86,7 @@ const kindOf = (line: string, before: Kind | undefined): Kind => {
   if (ReplyWords.head.test(start) || (start.includes("above") && ReplyWords.above.test(start))) return "head"
   if (line.length > 160 || before === "text" || before === "quote") return "text"
   // Without the URLs of Markdown links.
-  return ReplyWords.device.test(start.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")) ? "device" : "text"
+  return ReplyWords.isDevice(start.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")) ? "device" : "text"
 }
 
 /** Fenced code is text. */

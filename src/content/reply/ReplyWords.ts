@@ -69,7 +69,7 @@ const forwardedWords =
 
 /** The footers of phones and programs. */
 const deviceWords = [
-  "sen[dt] (?:from|via|with|by|using|on)\\b|get outlook for|from my .{1,20}$|\\S+ from mobile$|typed on my|download .{1,20} for (?:ios|android)",
+  "sen[dt] (?:from|via|with|by|using|on)\\b|get outlook for|from my .{1,20}$|typed on my|download .{1,20} for (?:ios|android)",
   "envoyé (?:de|du|depuis|avec|à partir|par)\\b|(?:télécharge[rz]|obtenir|obtenez) outlook",
   "von meine[mr] .+ (?:gesendet|geschickt)|gesendet (?:von|mit|aus|über|via)\\b|diese nachricht wurde .*(?:gesendet|verschickt)|(?:holen sie sich|laden sie) outlook|outlook für .{2,20}(?:beziehen|herunterladen)",
   "inviato (?:da|dal|dall|con|tramite)\\b|(?:ottieni|scarica) outlook",
@@ -82,19 +82,26 @@ const deviceWords = [
   "отправлено (?:с|со|из|от)\\s|скачать outlook|отправлено через",
   "надіслано (?:з|із|зі|через)\\s|завантажити outlook",
   "odesláno (?:z|ze|pomocí)\\b|odoslané (?:z|zo)\\b|získejte outlook|stáhnout outlook",
-  "(?:el)?küldve (?:a|az|innen)\\b|.{2,30}(?:ról|ről|mról|mről) küldve",
+  "(?:el)?küldve (?:a|az|innen)\\b",
   "trimis (?:de pe|din|de la|prin|cu)\\b|(?:obțineți|descărcați) outlook",
   "(?:στάλθηκε|εστάλη|απεστάλη) (?:από|μέσω)|λήψη του outlook",
-  ".{2,40}(?:dan|den|tan|ten) gönderildi|outlook['’].{2,30}(?:edinin|indirin)",
+  "outlook['’].{2,30}(?:edinin|indirin)",
   "נשלח מ|קבל את outlook",
   "(?:أُ?رسلت?|مُ?رسل|نُ?شر|تم الإرسال|أرسلت) من|الحصول على outlook",
   "发自我的|发自|發自|來自我的|来自我的|[从從]我的.{1,20}(?:发送|傳送|寄出)|(?:获取|取得|下载) ?outlook|傳送自|寄自",
-  ".{1,30}から送信|.{1,30}を入手",
-  ".{1,30}에서 (?:보냄|보낸|전송|발송)|.{1,20}outlook.{0,10}다운로드",
   "(?:đã )?(?:được )?gửi từ|tải outlook",
   "ส่งจาก|รับ outlook",
   "(?:di|ter)kirim dari|dapatkan outlook",
   "posla(?:no|to) (?:s|sa|iz|z|preko)\\b|изпратено (?:от|чрез)|išsiųsta iš|nosūtīts no|saadetud minu|enviat des"
+].join("|")
+
+/** Those that begin with any words. */
+const deviceEnds = [
+  "\\S+ from mobile$",
+  ".{2,30}(?:ról|ről|mról|mről) küldve",
+  ".{2,40}(?:dan|den|tan|ten) gönderildi",
+  ".{1,30}から送信|.{1,30}を入手",
+  ".{1,30}에서 (?:보냄|보낸|전송|발송)|.{1,20}outlook.{0,10}다운로드"
 ].join("|")
 
 const any = (words: string) => `(?<![\\p{L}\\p{N}])(?:${words})`
@@ -154,7 +161,14 @@ export const dashed = /^[\s>*]*-{3,}\s*\p{L}[\p{L} '’:.-]{2,40}?\s*-{3,}[\s*]*
 export const above =
   /^[\s#*_=-]*(?:please\s)?.{0,40}\b(?:reply|answer|respond|type)\b.{0,30}\babove\b.{0,20}\bline\b.{0,40}$/i
 
-export const device = new RegExp(`^[\\s(<*\\[]*(?:${deviceWords})`, "iu")
+const device = new RegExp(`^[\\s(<*\\[]*(?:${deviceWords})`, "iu")
+const deviceEnd = new RegExp(`^[\\s(<*\\[]*(?:${deviceEnds})`, "iu")
+/** In each of them. Most lines have none, which is found in a tenth of the time. */
+const inDeviceEnd = / from mobile|küldve|gönderildi|送信|入手|에서|outlook/iu
+
+/** True for a line that begins as the footer of a phone or program. */
+export const isDevice = (line: string): boolean => device.test(line) || (inDeviceEnd.test(line) && deviceEnd.test(line))
+
 export const divider = /^\s*(?:[-_=~#*+,]{2,}|[—–ᐧ]+)\s*$/
 export const quoted = /^\s{0,4}>/
 export const quotedByName = /^\s{0,4}(?:\||\p{L}{1,12}>)/u
