@@ -22,28 +22,30 @@ const kindsOfUnits = (): Uint8Array => {
 const secret = () => randomInt(2 ** 31) * 2 + 1
 const [firstFactor, secondFactor] = [secret(), secret()]
 
+const leastPlaces = 1_024
+
 /** A number of different words in a table of pairs of 32-bit hashes. Words of a text are too many for strings. */
 export class WordSet {
-  readonly #pairs: Int32Array
-  readonly #mask: number
-  size = 0
+  /** Both hashes of each word, or zeros. At least half of the places are free. */
+  #pairs = new Int32Array(2 * leastPlaces)
+  /** The places that are taken. */
+  readonly #taken: Array<number> = []
 
   /** The words of a text in lower case. */
   constructor(text: string) {
-    let slots = 16
-    // Some slots stay free, even if each unit is a word.
-    while (slots < 1.25 * text.length) slots *= 2
-    this.#pairs = new Int32Array(2 * slots)
-    this.#mask = slots - 1
     this.#read(text)
+  }
+
+  get size(): number {
+    return this.#taken.length
   }
 
   /** The number of words that the other set lacks. */
   missingIn(other: WordSet): number {
     let missing = 0
-    for (let at = 0; at < this.#pairs.length; at += 2) {
-      const first = this.#pairs[at] ?? 0
-      if (first !== 0 && !other.#has(first, this.#pairs[at + 1] ?? 0)) missing++
+    for (const place of this.#taken) {
+      const found = other.#placeOf(this.#pairs[place] ?? 0, this.#pairs[place + 1] ?? 0)
+      if (other.#pairs[found] === 0) missing++
     }
     return missing
   }
@@ -78,23 +80,29 @@ export class WordSet {
     end()
   }
 
-  #slotOf(first: number, second: number): number {
-    let slot = (first ^ second) & this.#mask
-    while (this.#pairs[2 * slot] !== 0 && (this.#pairs[2 * slot] !== first || this.#pairs[2 * slot + 1] !== second)) {
-      slot = (slot + 1) & this.#mask
+  /** The place of a word, or the free one for it. */
+  #placeOf(first: number, second: number): number {
+    const pairs = this.#pairs
+    let place = ((first ^ second) << 1) & (pairs.length - 1)
+    while (pairs[place] !== 0 && (pairs[place] !== first || pairs[place + 1] !== second)) {
+      place = (place + 2) & (pairs.length - 1)
     }
-    return slot
-  }
-
-  #has(first: number, second: number): boolean {
-    return this.#pairs[2 * this.#slotOf(first, second)] !== 0
+    return place
   }
 
   #add(first: number, second: number): void {
-    const slot = this.#slotOf(first, second)
-    if (this.#pairs[2 * slot] !== 0) return
-    this.#pairs[2 * slot] = first
-    this.#pairs[2 * slot + 1] = second
-    this.size++
+    const place = this.#placeOf(first, second)
+    if (this.#pairs[place] !== 0) return
+    this.#pairs[place] = first
+    this.#pairs[place + 1] = second
+    this.#taken.push(place)
+    if (4 * this.#taken.length > this.#pairs.length) this.#grow()
+  }
+
+  #grow(): void {
+    const smaller = this.#pairs
+    this.#pairs = new Int32Array(2 * smaller.length)
+    const taken = this.#taken.splice(0)
+    for (const place of taken) this.#add(smaller[place] ?? 0, smaller[place + 1] ?? 0)
   }
 }
