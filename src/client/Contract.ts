@@ -815,7 +815,7 @@ export interface SenderRule {
 
 export interface SimulatedMail {
   /** a typical mail for agents, with a new Message-ID each time */
-  readonly sample?: "code" | "verify-link" | "reset-link" | "reply" | "newsletter" | "bounce" | "out-of-office" | "hidden-text" | "attachment" | undefined
+  readonly sample?: "code" | "verify-link" | "reset-link" | "reply" | "newsletter" | "bounce" | "out-of-office" | "invitation" | "dmarc-report" | "hidden-text" | "attachment" | undefined
   /** an address at this domain, inbox@<domain> by default */
   readonly recipient?: string | undefined
   /** the sender in header and envelope, `ada@example.com` or `Ada <ada@example.com>`. Empty for the null sender of a bounce */

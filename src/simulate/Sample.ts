@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib"
 import { Schema } from "effect"
 
 /** Typical mails for agents, by name. */
@@ -9,6 +10,8 @@ export const SampleName = Schema.Literals([
   "newsletter",
   "bounce",
   "out-of-office",
+  "invitation",
+  "dmarc-report",
   "hidden-text",
   "attachment"
 ])
@@ -81,6 +84,27 @@ const linkMail = ({
   html: page(`<p>${html}</p>`, button(url, label)),
   headers: { "Auto-Submitted": "auto-generated" }
 })
+
+/** An aggregate report (RFC 9990) of three messages of one server that pass. */
+const dmarcReport = (domain: string) =>
+  words(
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    "<feedback>",
+    "  <report_metadata>",
+    "    <org_name>acme.example</org_name><email>dmarc@acme.example</email><report_id>2026-01-05</report_id>",
+    "    <date_range><begin>1767571200</begin><end>1767657599</end></date_range>",
+    "  </report_metadata>",
+    `  <policy_published><domain>${domain}</domain><p>reject</p></policy_published>`,
+    "  <record>",
+    "    <row>",
+    "      <source_ip>203.0.113.7</source_ip><count>3</count>",
+    "      <policy_evaluated><disposition>none</disposition><dkim>pass</dkim><spf>pass</spf></policy_evaluated>",
+    "    </row>",
+    `    <identifiers><header_from>${domain}</header_from></identifiers>`,
+    `    <auth_results><spf><domain>${domain}</domain><result>pass</result></spf></auth_results>`,
+    "  </record>",
+    "</feedback>"
+  )
 
 /** The samples for a recipient. Each is constant, so tests can rely on its content. */
 const samples: { readonly [Name in SampleName]: (recipient: string) => Draft } = {
@@ -195,6 +219,53 @@ const samples: { readonly [Name in SampleName]: (recipient: string) => Draft } =
     headers: { "Auto-Submitted": "auto-replied", "X-Auto-Response-Suppress": "All" },
     inReplyTo: "<delivery-1@agent.example>"
   }),
+  invitation: (recipient) => ({
+    from: ada,
+    subject: "Invitation: Delivery",
+    text: words("Ada Lovelace invites you: Delivery", "", "Monday, 12 January 2026, 10:00 to 10:30 UTC"),
+    attachments: [
+      {
+        contentType: "text/calendar; charset=utf-8; method=REQUEST",
+        content: utf8(
+          [
+            "BEGIN:VCALENDAR",
+            "VERSION:2.0",
+            "PRODID:-//Acme//Calendar//EN",
+            "METHOD:REQUEST",
+            "BEGIN:VEVENT",
+            "UID:delivery-1@lovelace.example",
+            "DTSTAMP:20260105T091200Z",
+            "DTSTART:20260112T100000Z",
+            "DTEND:20260112T103000Z",
+            "SEQUENCE:0",
+            "SUMMARY:Delivery",
+            "LOCATION:Video call",
+            "ORGANIZER;CN=Ada Lovelace:mailto:ada@lovelace.example",
+            `ATTENDEE;RSVP=TRUE:mailto:${recipient}`,
+            "END:VEVENT",
+            "END:VCALENDAR",
+            ""
+          ].join("\r\n")
+        )
+      }
+    ]
+  }),
+  "dmarc-report": (recipient) => {
+    const domain = recipient.slice(recipient.lastIndexOf("@") + 1)
+    return {
+      from: "DMARC reports <dmarc@acme.example>",
+      subject: `Report Domain: ${domain} Submitter: acme.example Report-ID: <2026-01-05>`,
+      headers: { "Auto-Submitted": "auto-generated" },
+      text: words(`The aggregate report about ${domain} for 5 January 2026 is attached.`),
+      attachments: [
+        {
+          filename: `acme.example!${domain}!1767571200!1767657599.xml.gz`,
+          contentType: "application/gzip",
+          content: gzipSync(dmarcReport(domain))
+        }
+      ]
+    }
+  },
   "hidden-text": () => ({
     from: "Billing <billing@acme.example>",
     subject: "Your invoice for January",

@@ -149,6 +149,31 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
       assert.match(JSON.stringify(bounce.headers), /multipart\/report; report-type=delivery-status/)
       const away = yield* event("out-of-office")
       assert.deepStrictEqual([away.sender, away.threadId], ["auto", reply.threadId])
+      const { kind } = yield* event("bounce")
+      assert.deepStrictEqual(kind, {
+        type: "bounce",
+        recipients: [
+          {
+            address: "nobody@acme.example",
+            action: "failed",
+            status: "5.1.1",
+            diagnostic: "550 5.1.1 No such user here"
+          }
+        ],
+        originalMessageId: "<invoice-1@agent.example>"
+      })
+      const invitation = yield* event("invitation")
+      assert.deepInclude(invitation.kind, { type: "calendar", method: "request", summary: "Delivery" })
+      assert.strictEqual(invitation.kind.start.utc, "2026-01-12T10:00:00Z")
+      const report = yield* event("dmarc-report")
+      assert.deepStrictEqual(report.kind, {
+        type: "dmarc_report",
+        submitter: "acme.example",
+        domain: report.domain,
+        begin: "2026-01-05T00:00:00Z",
+        end: "2026-01-05T23:59:59Z",
+        attachment: 0
+      })
       const hidden = yield* event("hidden-text")
       assert.isTrue(hidden.hiddenText)
       assert.notMatch(hidden.text, /instructions|confirm/)

@@ -154,7 +154,7 @@ POST /api/domains/{domain_id}/sender-rules {"list": "allow", "value": "example.c
 
 ## Try it without sending a mail
 
-POST /api/domains/{domain_id}/simulate?wait=10 {"sample": "code"} receives a mail as if it came by SMTP, webhook included, and answers with its event in brief. The samples: code, verify-link, reset-link, reply, newsletter, bounce, out-of-office, hidden-text, attachment. Or say it yourself: recipient, from, subject, text, html, headers, inReplyTo, attachments, authentication. Or send a whole message as message/rfc822.${smtp}
+POST /api/domains/{domain_id}/simulate?wait=10 {"sample": "code"} receives a mail as if it came by SMTP, webhook included, and answers with its event in brief. The samples: code, verify-link, reset-link, reply, newsletter, bounce, out-of-office, invitation, dmarc-report, hidden-text, attachment. Or say it yourself: recipient, from, subject, text, html, headers, inReplyTo, attachments, authentication. Or send a whole message as message/rfc822.${smtp}
 
 ## Mail through a relay
 
