@@ -46,7 +46,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("A service limited to p
           heardWhenRefused: 0,
           delivered: { statusCode: 200, error: null },
           heardWhenAllowed: 1,
-          throughProxy: 0
+          throughProxy: 0,
+          attempts: ["2 other", "1 guarded"]
         })
       }),
     // Two starts of the service.

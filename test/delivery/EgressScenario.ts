@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Config, Console, Effect, FileSystem, Layer } from "effect"
+import { Clock, Config, Console, Effect, FileSystem, Layer } from "effect"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
@@ -16,6 +16,8 @@ export interface Seen {
   readonly delivered: { readonly statusCode: number | null; readonly error: string | null }
   readonly heardWhenAllowed: number
   readonly throughProxy: number
+  /** The numbers of all attempts, newest first, each with its process: the guarded one or the other. */
+  readonly attempts: ReadonlyArray<string>
 }
 
 /** Answers HTTP at one address and counts its connections. */
@@ -88,10 +90,14 @@ const scenario = Effect.gen(function* () {
   const heardWhenRefused = yield* receiver.connections
   yield* guarded.signal("SIGTERM")
   yield* guarded.ending
+  const endedAt = yield* Clock.currentTimeMillis
 
   const allowing = yield* InletProcess.start({ ...settings, WEBHOOK_ALLOW: `${address}/24` })
   yield* allowing.call("POST", `/api/domains/${inbox.domainId}/events/${event_id}/replay`, { key: inbox.key })
   const { event_id: _, ...delivered } = yield* attemptsOf(allowing, 2)
+  const { json: all } = yield* allowing.call("GET", `/api/domains/${inbox.domainId}/delivery-attempts`, {
+    key: inbox.key
+  })
   const seen: Seen = {
     literal,
     name,
@@ -99,7 +105,11 @@ const scenario = Effect.gen(function* () {
     heardWhenRefused,
     delivered,
     heardWhenAllowed: yield* receiver.connections,
-    throughProxy: yield* proxy.connections
+    throughProxy: yield* proxy.connections,
+    attempts: all.deliveryAttempts.map(
+      ({ attempt, requestedAt }: { readonly attempt: number; readonly requestedAt: string }) =>
+        `${attempt} ${Date.parse(requestedAt) < endedAt ? "guarded" : "other"}`
+    )
   }
   yield* Console.log(JSON.stringify(seen))
 })
