@@ -61,6 +61,7 @@ import * as RawErasures from "./retention/RawErasures.ts"
 import * as RemovedDomains from "./retention/RemovedDomains.ts"
 import * as Sweeper from "./retention/Sweeper.ts"
 import * as Settings from "./Settings.ts"
+import * as DueWork from "./schedule/DueWork.ts"
 import { Simulation } from "./simulate/Simulation.ts"
 import * as SmtpServer from "./smtp/SmtpServer.ts"
 import * as DayCounter from "./statistics/DayCounter.ts"
@@ -100,7 +101,7 @@ export const worker = Layer.mergeAll(
   Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer)),
   RemovedDomains.layerWorker,
   RawErasures.layerWorker
-)
+).pipe(Layer.provide(DueWork.layer))
 
 /** Serves the API, and accepts simulated mail and that of relays. */
 export const http = HttpServer.layerWith(Mcp.layer).pipe(

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { DomainId } from "../model/Domain.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { DueWork } from "../schedule/DueWork.ts"
 import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
 import { EventFeed } from "./EventFeed.ts"
@@ -77,13 +78,16 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
 /** Lets webhooks catch up once they answer again, while the process runs. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const next = step(yield* SqlClient.SqlClient)
+    const sql = yield* SqlClient.SqlClient
+    const next = step(sql)
     const feed = yield* EventFeed
+    const isDue = yield* (yield* DueWork).watch(sql`SELECT true FROM webhooks WHERE recovering_at <= now() LIMIT 1`)
     yield* BackgroundLoop.every(
       "1 second",
       "Bringing the retries of a recovered webhook forward failed",
-      Effect.map(next, (brought) => {
-        for (const { domainId, webhookId } of brought) feed.announce(domainId, { due: webhookId })
+      Effect.gen(function* () {
+        if (!(yield* isDue)) return
+        for (const { domainId, webhookId } of yield* next) feed.announce(domainId, { due: webhookId })
       })
     )
   })

@@ -8,6 +8,7 @@ import { EventId } from "../model/InboundEvent.ts"
 import { ReplayId, ReplayStatus } from "../model/Replay.ts"
 import { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { DueWork } from "../schedule/DueWork.ts"
 import * as ReplayCandidates from "./ReplayCandidates.ts"
 
 /** Maximum deliveries of a job that are due at once. */
@@ -137,7 +138,11 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const feed = yield* EventFeed
+    const isDue = yield* (yield* DueWork).watch(
+      sql`SELECT true FROM replays WHERE state = 'running' AND turn_at <= now() LIMIT 1`
+    )
     const round = Effect.gen(function* () {
+      if (!(yield* isDue)) return yield* Effect.sleep("500 millis")
       const began = yield* Clock.currentTimeMillis
       const stepped = yield* step(sql)
       if (stepped === undefined) return yield* Effect.sleep("500 millis")

@@ -1,9 +1,11 @@
 import { Context, type Duration, Effect, FiberSet, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { Asker } from "../database/Turns.ts"
 import * as NextAttempt from "../delivery/NextAttempt.ts"
 import { OpenedSecrets } from "../delivery/OpenedSecrets.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { DueWork } from "../schedule/DueWork.ts"
 import { type Claim, OperationalQueue } from "./OperationalQueue.ts"
 
 /** Requests at a time in a process to webhooks whose last request succeeded, and to the others. */
@@ -54,7 +56,12 @@ export const layer = Layer.effectDiscard(
       ).pipe(Effect.ensuring(Effect.sync(() => free[lane]++)), FiberSet.run(requests))
     }
 
+    const sql = yield* SqlClient.SqlClient
+    const isDue = yield* (yield* DueWork).watch(
+      sql`SELECT true FROM operational_webhooks WHERE turn_at <= now() LIMIT 1`
+    )
     const round = Effect.gen(function* () {
+      if (!(yield* isDue)) return
       for (const claim of yield* queue.claim(free)) yield* begin(claim)
     })
     yield* BackgroundLoop.every(

@@ -1,5 +1,7 @@
 import { Context, type Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { every, survive } from "../schedule/BackgroundLoop.ts"
+import { DueWork } from "../schedule/DueWork.ts"
 import { Fulfilment } from "./Fulfilment.ts"
 import { Orders } from "./Orders.ts"
 import { Payments } from "./Payments.ts"
@@ -23,6 +25,16 @@ export const layer = Layer.effectDiscard(
     const provisioning = yield* Provisioning
     const renewals = yield* Renewals
     const { interval } = yield* OrderLooks
+    const sql = yield* SqlClient.SqlClient
+    const { watch } = yield* DueWork
+    const isOrderDue = yield* watch(sql`
+      SELECT true FROM orders
+      WHERE due_at <= now() AND (status IN ('paid', 'registering', 'provisioning') OR refund_due) LIMIT 1
+    `)
+    const isDomainDue = yield* watch(sql`
+      SELECT true FROM domains
+      WHERE origin = 'purchased' AND status = 'pending_verification' AND verify_at <= now() LIMIT 1
+    `)
 
     const fulfilDue = Effect.gen(function* () {
       const due = yield* orders.claimDue(atATime)
@@ -33,8 +45,8 @@ export const layer = Layer.effectDiscard(
       return due.length
     }).pipe(Effect.repeat({ while: (count) => count === atATime }))
 
-    yield* every(interval, failed("Looking for due orders"), fulfilDue)
-    yield* every(interval, failed("Looking whether DNS has spread"), provisioning.verifyDue)
+    yield* every(interval, failed("Looking for due orders"), Effect.when(fulfilDue, isOrderDue))
+    yield* every(interval, failed("Looking whether DNS has spread"), Effect.when(provisioning.verifyDue, isDomainDue))
     yield* every("1 minute", failed("Looking for unpaid orders"), payments.expireUnpaid)
     yield* every("1 day", failed("Looking for dropped domains"), renewals.lookAfterTerms)
   })

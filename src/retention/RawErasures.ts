@@ -3,6 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { InboundEmailId } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { DueWork } from "../schedule/DueWork.ts"
 
 /** Limits of one round, because incoming mail uses the same disk. */
 const mostRecords = 512
@@ -65,8 +66,11 @@ export const make = Effect.gen(function* () {
 /** Erases while the process runs, within seconds of a removal, and leaves the disk to mail half of the time. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
     const erase = yield* make
+    const isDue = yield* (yield* DueWork).watch(sql`SELECT true FROM raw_erasures WHERE due_at <= now() LIMIT 1`)
     const round = Effect.gen(function* () {
+      if (!(yield* isDue)) return yield* Effect.sleep("2 seconds")
       const began = yield* Clock.currentTimeMillis
       const erased = yield* erase
       const took = (yield* Clock.currentTimeMillis) - began

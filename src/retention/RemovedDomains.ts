@@ -4,6 +4,7 @@ import * as Patience from "../database/Patience.ts"
 import { Asker } from "../database/Turns.ts"
 import { DomainId } from "../model/Domain.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { DueWork } from "../schedule/DueWork.ts"
 
 /** Limits of one statement, because others wait for the embedded database's session meanwhile. */
 const fewest = 200
@@ -63,9 +64,12 @@ export const make = Effect.gen(function* () {
 /** Removes while the process runs, within seconds of a removal, and leaves the database to others half of the time. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
     const removeSome = yield* make
+    const isDue = yield* (yield* DueWork).watch(sql`SELECT true FROM removed_domains LIMIT 1`)
     let count = fewest
     const round = Effect.gen(function* () {
+      if (!(yield* isDue)) return yield* Effect.sleep("1 second")
       const began = yield* Clock.currentTimeMillis
       const messages = yield* removeSome(count)
       const took = (yield* Clock.currentTimeMillis) - began
