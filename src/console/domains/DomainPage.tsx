@@ -126,7 +126,7 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
             </section>
           )}
           <DomainHealth id={id} />
-          <SenderRules domain={loaded} />
+          {!isReadOnly.value && <SenderRules domain={loaded} />}
           <SpamSetting domain={loaded} onChange={domain.reload} />
           <section class="card">
             <h2>Facts</h2>

@@ -2,7 +2,6 @@ import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
 import type { Domain, SenderRule } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
-import { isReadOnly } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
@@ -19,7 +18,7 @@ const matches = {
 } as const
 const actions = { hold: "Hold its mail", reject: "Reject it with 550" } as const
 
-/** Who may write to a domain: its allow and block rules, with a form for one more. */
+/** Who may write to a domain: its allow and block rules, with a form for one more. A read key may not see them. */
 export const SenderRules = ({ domain }: { readonly domain: DomainNamed }) => {
   const rules = useLoaded(domain.id, (signal) =>
     call("GET /api/domains/{id}/sender-rules", { path: [domain.id], signal })
@@ -56,7 +55,7 @@ export const SenderRules = ({ domain }: { readonly domain: DomainNamed }) => {
           </tbody>
         </table>
       )}
-      {!isReadOnly.value && <NewRule domain={domain} onChange={rules.reload} />}
+      <NewRule domain={domain} onChange={rules.reload} />
     </section>
   )
 }
@@ -82,17 +81,15 @@ const Rule = ({ onChange, rule }: { readonly rule: SenderRule; readonly onChange
       </td>
       <td>{rule.note}</td>
       <td>
-        {!isReadOnly.value && (
-          <button
-            type="button"
-            class="small"
-            aria-label={`Remove the rule about ${rule.value}`}
-            disabled={isRunning.value}
-            onClick={() => void remove()}
-          >
-            Remove
-          </button>
-        )}
+        <button
+          type="button"
+          class="small"
+          aria-label={`Remove the rule about ${rule.value}`}
+          disabled={isRunning.value}
+          onClick={() => void remove()}
+        >
+          Remove
+        </button>
         <Problem message={error.value} />
       </td>
     </tr>
