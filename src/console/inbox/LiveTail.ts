@@ -31,7 +31,8 @@ export const follow = (
   const { delivery: _, since: __, until: ___, ...streamed } = filters
   const url = urlOf("/api/domains/{id}/events/stream", {
     path: [domainId],
-    query: { ...(isLive(filters) ? streamed : {}), view: "brief" }
+    // Also mail that is held, as in the list.
+    query: { trust: "all", ...(isLive(filters) ? streamed : {}), view: "brief" }
   })
   let timer: ReturnType<typeof setTimeout> | undefined
   let source: EventSource | undefined
