@@ -150,6 +150,7 @@ const searchOf = (query: object) => {
 /** A refusal of the service, or undefined for an answer of another program. */
 const refusalIn = (text: string) => {
   try {
+    // The contract defines the type.
     const { error, smtp } = JSON.parse(text) as { readonly error?: unknown; readonly smtp?: SmtpReply }
     return typeof error === "string" ? { error, smtp } : undefined
   } catch {

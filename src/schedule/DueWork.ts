@@ -37,15 +37,21 @@ export const layer = Layer.effect(
       const columns = conditions.map((condition) => sql`coalesce((${condition}), false)`)
       return sql<{ readonly due: ReadonlyArray<boolean> }>`SELECT json_build_array(${sql.csv(columns)}) AS due`
     })
-    const look = Effect.gen(function* () {
-      if (clock.currentTimeMillisUnsafe() - lookedAt < lookEvery) return
+    const lookAgain = Effect.gen(function* () {
       found = []
       const [row] = yield* select
       found = row?.due ?? []
-      lookedAt = clock.currentTimeMillisUnsafe()
     }).pipe(
       Effect.catchCause((cause) => Effect.logDebug("A look for background work failed", cause)),
-      oneAtATime.withPermits(1)
+      // A failed look counts too, so that the loops do not wait for one after another.
+      Effect.ensuring(
+        Effect.sync(() => {
+          lookedAt = clock.currentTimeMillisUnsafe()
+        })
+      )
+    )
+    const look = oneAtATime.withPermits(1)(
+      Effect.suspend(() => (clock.currentTimeMillisUnsafe() - lookedAt < lookEvery ? Effect.void : lookAgain))
     )
 
     return {

@@ -120,6 +120,26 @@ layer(TestInlet.layer({ SMTP_XFORWARD_FROM: `${inFront}/32`, SENDER_CHECKS: "fal
     })
   )
 
+  it.effect("leaves the sender rules to the client that it names", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* inlet.call("POST", `/api/domains/${inbox.domainId}/sender-rules`, {
+        key: inbox.key,
+        body: { list: "block", match: "network", value: "203.0.113.0/24", action: "reject" }
+      })
+      const { dialog } = yield* session()
+      const rcpt = Effect.fnUntraced(function* (client: string) {
+        yield* dialog.say(`XFORWARD ADDR=${client} HELO=client.example`)
+        yield* dialog.say("MAIL FROM:<a@sender.example>")
+        const reply = yield* dialog.say(`RCPT TO:<${inbox.address}>`)
+        yield* dialog.say("RSET")
+        return reply.slice(0, 3)
+      })
+      assert.deepStrictEqual([yield* rcpt("203.0.113.7"), yield* rcpt("198.51.100.7")], ["550", "250"])
+    })
+  )
+
   it.effect("is the only one that may: others see no such command", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -16,15 +16,9 @@ const longest = 64 * 1024
 const mostMissing = 0.2
 const mostOmitted = 0.5
 
-/** Words, and single characters of scripts without spaces. */
-const word =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[\p{L}\p{N}\p{M}]+/gu
-
 const address = /(?:https?:\/\/|mailto:|www\.)\S+/gi
 
-const compared = (text: string) => text.slice(0, longest).replace(address, " ").toLowerCase()
-
-const wordsOf = (text: string): ReadonlySet<string> => new Set(compared(text).match(word))
+const wordsOf = (text: string) => new WordSet(text.slice(0, longest).replace(address, " ").toLowerCase())
 
 /** The text of visible lines, without parts that may be hidden. */
 export const certainText = (html: ReadonlyArray<SeenHtml>): string => {
@@ -52,7 +46,7 @@ const share = (words: WordSet, others: WordSet): number => (words.size === 0 ? 0
 
 /** Compares by words, without URLs. `seen` is the text of the HTML. */
 export const of = (plain: string, seen: string): TextMatch => {
-  const [said, shown] = [new WordSet(compared(plain)), new WordSet(compared(seen))]
+  const [said, shown] = [wordsOf(plain), wordsOf(seen)]
   const missing = share(said, shown)
   return {
     matches: missing <= mostMissing && share(shown, said) <= mostOmitted,
@@ -66,7 +60,7 @@ export const onlyIn = (plain: string, seen: string): string => {
   return plain
     .slice(0, longest)
     .split("\n")
-    .filter((line) => [...wordsOf(line)].some((each) => !shown.has(each)))
+    .filter((line) => wordsOf(line).missingIn(shown) > 0)
     .join("\n")
     .trim()
 }

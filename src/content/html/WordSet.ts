@@ -22,7 +22,7 @@ const kindsOfUnits = (): Uint8Array => {
 const secret = () => randomInt(2 ** 31) * 2 + 1
 const [firstFactor, secondFactor] = [secret(), secret()]
 
-const leastPlaces = 1_024
+const leastPlaces = 64
 
 /** A number of different words in a table of pairs of 32-bit hashes. Words of a text are too many for strings. */
 export class WordSet {
