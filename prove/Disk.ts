@@ -5,7 +5,7 @@ import * as Program from "../test/Program.ts"
 /** The disk of a service, and its faults. */
 export interface Disk {
   readonly folder: string
-  /** Whether it is a separate file system. Without permission to mount, it is an ordinary folder. */
+  /** Whether it is a separate file system. Where it cannot be mounted, it is an ordinary folder. */
   readonly isMounted: boolean
   /** Fills the disk for the lifetime of the scope. Without a separate file system, no file can be created. */
   readonly full: Effect.Effect<void, never, Scope.Scope>
@@ -17,7 +17,10 @@ export const make = Effect.fn("Disk.make")(
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(folder, { recursive: true })
     const { code } = yield* Effect.acquireRelease(
-      Program.run("mount", ["-t", "tmpfs", "-o", "size=64m,mode=0700", "inlet-raw", folder]),
+      Program.run("mount", ["-t", "tmpfs", "-o", "size=64m,mode=0700", "inlet-raw", folder]).pipe(
+        // Not installed.
+        Effect.orElseSucceed(() => ({ code: 1 }))
+      ),
       ({ code }) => (code === 0 ? Effect.ignore(Program.run("umount", ["--lazy", folder])) : Effect.void)
     )
 
