@@ -12,7 +12,7 @@ type DomainNamed = Pick<Domain, "domain" | "id">
 
 const lists = { allow: "Allow", block: "Block" } as const
 const matches = {
-  author: "the author, confirmed by DMARC, DKIM or SPF",
+  author: "the author (From)",
   envelope: "the envelope sender",
   network: "the network of the client"
 } as const
@@ -29,8 +29,9 @@ export const SenderRules = ({ domain }: { readonly domain: DomainNamed }) => {
     <section class="card">
       <h2>Who may write</h2>
       <p class="note">
-        Once there is an allow rule, only the senders that one matches pass. Block rules count before. Held mail stands
-        in the inbox until it is released.
+        Once there is an allow rule, only the senders that one matches pass. It counts only where DMARC, DKIM or SPF
+        confirms its author or envelope sender. Block rules come first, and need no confirmation. Held mail stands in
+        the inbox until it is released.
       </p>
       <Problem message={rules.error.value} />
       {all === undefined && rules.error.value === undefined && <Skeleton lines={2} />}
