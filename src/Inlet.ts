@@ -155,7 +155,7 @@ const runtimes = { http, smtp, worker }
 /** Makes deliveries, including those that this process writes. It stops after the layers that write them. */
 const deliveries = DeliveryWorker.layer.pipe(
   Layer.provide([DeliveryQueue.layer, FormatSender.layer]),
-  Layer.provide([WebhookSender.layer, MailCarrier.layer])
+  Layer.provide([WebhookSender.layer, MailCarrier.layer, DueWork.layer])
 )
 
 /** The service with the roles in `ROLES`, on a database and providers to be supplied. */

@@ -13,6 +13,10 @@ export const ofDelivery = (sql: SqlClient.SqlClient) =>
 export const isFree = (sql: SqlClient.SqlClient) =>
   sql`status = 'pending' AND (leased_until IS NULL OR leased_until <= now())`
 
+/** True if a delivery is pending. The order selects the index by webhook, which has pending deliveries only. */
+export const pendingOne = (sql: SqlClient.SqlClient) =>
+  sql`SELECT true FROM deliveries WHERE status = 'pending' ORDER BY ${ofDelivery(sql)} LIMIT 1`
+
 /** Inserts the deliveries of the CTE `placed`, those with `is_leased` as leased. Part of the statement that writes events. */
 export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
   INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, hold_reason, due_at, attempts, leased_until, claimed_at)

@@ -1,9 +1,12 @@
-import { Clock, type Context, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
+import { Clock, type Context, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Option, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
 import { plainFormat } from "../model/Webhook.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { DueWork, type IsDue } from "../schedule/DueWork.ts"
 import { DeliveryLines } from "./DeliveryLines.ts"
 import { DeliveryQueue, unasked } from "./DeliveryQueue.ts"
+import * as DeliveryRows from "./DeliveryRows.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { FormatSender } from "./FormatSender.ts"
 import { Handover } from "./Handover.ts"
@@ -56,6 +59,9 @@ interface Worker {
   readonly attempts: Set<Attempt>
   /** Open when a claim may find deliveries. */
   readonly dueSoon: Latch.Latch
+  /** True if a delivery was pending at the last look. */
+  readonly isAnyPending: IsDue
+  readonly isAnyProbeDue: IsDue
   /** Open after a stop, once all outcomes are stored. */
   readonly drained: Latch.Latch
   /** Concurrent claims would take the same free slots. */
@@ -148,10 +154,10 @@ const claim = ({ claiming, lines, queue }: Worker) =>
     return lines.take(claimed, admitted) || (isCut && claimed.length > 0)
   }).pipe(claiming.withPermits(1), Effect.uninterruptible)
 
-const claimProbes = ({ claiming, lines, queue }: Worker) =>
+const claimProbes = ({ claiming, isAnyProbeDue, lines, queue }: Worker) =>
   Effect.gen(function* () {
     const most = lines.roomForProbes(mostPerClaim)
-    if (most === 0) return
+    if (most === 0 || !(yield* isAnyProbeDue)) return
     const claimed = yield* queue.claimProbes(most)
     if (lines.isStopped()) yield* queue.giveBack(claimed)
     else lines.takeProbes(claimed)
@@ -159,13 +165,15 @@ const claimProbes = ({ claiming, lines, queue }: Worker) =>
 
 const round = (worker: Worker) =>
   Effect.gen(function* () {
-    const { dueSoon } = worker
+    const { dueSoon, isAnyPending } = worker
     yield* dueSoon.close
     const [took, more] = yield* Effect.timed(claim(worker))
     if (more) return
     yield* Effect.sleep(Duration.min(Duration.times(took, restsFor), longestRest))
     // Woken by a notification or a free slot. Retries that become due are found by polling every second.
-    yield* Effect.timeoutOption(dueSoon.await, "1 second")
+    yield* Effect.repeat(Effect.timeoutOption(dueSoon.await, "1 second"), {
+      until: (woken) => (Option.isSome(woken) ? Effect.succeed(true) : isAnyPending)
+    })
   })
 
 /** Stops claiming, lets requests finish for 20 s, then releases the rest. */
@@ -213,6 +221,8 @@ const takeOver = (worker: Worker, leased: ReadonlyArray<SealedDelivery>) => {
 const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
   const queue = yield* DeliveryQueue
   const dueSoon = yield* Latch.make(false)
+  const sql = yield* SqlClient.SqlClient
+  const { watch } = yield* DueWork
   const { concurrency, concurrencyPerWebhook, timeout } = yield* Settings.webhooks
   const worker: Worker = {
     queue,
@@ -223,6 +233,8 @@ const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
     fork,
     attempts: new Set(),
     dueSoon,
+    isAnyPending: yield* watch(DeliveryRows.pendingOne(sql)),
+    isAnyProbeDue: yield* watch(sql`SELECT true FROM webhooks WHERE probe_at <= now() LIMIT 1`),
     drained: yield* Latch.make(false),
     claiming: yield* Semaphore.make(1),
     lines: new DeliveryLines<LeasedDelivery>({

@@ -210,6 +210,15 @@ const makeSend = Effect.fnUntraced(function* (agent: Agent) {
   const reasonOf = (error: Error) => wordsFor(error, late)
   const milliseconds = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000n) / 1_000
 
+  const look = yield* BackgroundLoop.whileBusy(looksEvery, "Looking for requests whose time is over failed", () => {
+    const began = milliseconds() - Duration.toMillis(timeout)
+    for (const exchange of underWay) {
+      if (exchange.startedAt > began) break
+      exchange.expire(late)
+    }
+    return underWay.size > 0
+  })
+
   const send: Egress["Service"]["send"] = ({ body, headers, url }) =>
     Effect.callback((resume) => {
       const target = targetOf(url)
@@ -221,18 +230,11 @@ const makeSend = Effect.fnUntraced(function* (agent: Agent) {
         over
       })
       underWay.add(exchange)
+      look()
       agent.dispatch({ ...target, method: "POST", headers, body }, exchange)
       return Effect.sync(() => exchange.abandon())
     })
 
-  const look = Effect.sync(() => {
-    const began = milliseconds() - Duration.toMillis(timeout)
-    for (const exchange of underWay) {
-      if (exchange.startedAt > began) break
-      exchange.expire(late)
-    }
-  })
-  yield* BackgroundLoop.every(looksEvery, "Looking for requests whose time is over failed", look)
   return send
 })
 

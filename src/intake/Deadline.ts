@@ -36,26 +36,24 @@ export const make = Effect.gen(function* () {
   const fork = yield* FiberSet.makeRuntime()
   const underWay = new Map<Pending, Waiting>()
 
-  yield* BackgroundLoop.every(
-    lookMillis,
-    "A look at the messages under way failed",
-    Effect.sync(() => {
-      const now = clock.currentTimeMillisUnsafe()
-      for (const [pending, { late, since }] of underWay) {
-        // Ordered by their start.
-        if (now - since < millis) break
-        underWay.delete(pending)
-        pending.isOver = true
-        late()
-      }
-    })
-  )
+  const look = yield* BackgroundLoop.whileBusy(lookMillis, "A look at the messages under way failed", () => {
+    const now = clock.currentTimeMillisUnsafe()
+    for (const [pending, { late, since }] of underWay) {
+      // Ordered by their start.
+      if (now - since < millis) break
+      underWay.delete(pending)
+      pending.isOver = true
+      late()
+    }
+    return underWay.size > 0
+  })
 
   return <A, E>(work: (pending: Pending) => Effect.Effect<A, E>) =>
     Effect.callback<A, E | NotStored>((resume) => {
       const pending: Pending = { isOver: false }
       const late = () => resume(Effect.fail(new NotStored({ cause: tooLate })))
       underWay.set(pending, { since: clock.currentTimeMillisUnsafe(), late })
+      look()
       fork(work(pending)).addObserver((exit) => {
         underWay.delete(pending)
         resume(exit)

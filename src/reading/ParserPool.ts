@@ -28,6 +28,8 @@ export interface PoolOptions {
   readonly changed: (threads: number) => void
   /** Called when a thread with work was terminated or ended. */
   readonly lost: () => void
+  /** Called when a job waits or a thread starts. Looks are needed from then on. */
+  readonly busy: () => void
 }
 
 /**
@@ -83,8 +85,11 @@ export class ParserPool {
     if (this.#threads.size === 0) this.#start(false)
   }
 
-  /** Terminates threads that are late or not needed. Called several times a second. */
-  look(): void {
+  /**
+   * Terminates threads that are late or not needed. Called several times a second until it returns false: nothing is
+   * under way, and no thread is starting or may be stopped.
+   */
+  look(): boolean {
     for (const thread of this.#threads) {
       const trouble = thread.trouble()
       if (trouble !== undefined) this.#lose(thread, trouble.reason, trouble.culprit)
@@ -93,6 +98,12 @@ export class ParserPool {
     const surplus = others.find(({ isReady, jobs }) => isReady && jobs.size === 0)
     if (surplus !== undefined && this.#demand.isPast) this.#stop(surplus)
     this.#dispatchSoon()
+    return (
+      others.length > 0 ||
+      this.waiting > 0 ||
+      this.#suspects.length > 0 ||
+      [...this.#threads].some(({ isReady, jobs }) => !isReady || jobs.size > 0)
+    )
   }
 
   close(): Promise<unknown> {
@@ -108,7 +119,7 @@ export class ParserPool {
   }
 
   #start(isAlone: boolean) {
-    const { changed, limits, now, settings } = this.#options
+    const { busy, changed, limits, now, settings } = this.#options
     const thread: ParserWorker = new ParserWorker({
       settings,
       limits,
@@ -124,6 +135,7 @@ export class ParserPool {
     })
     this.#threads.add(thread)
     changed(this.#threads.size)
+    busy()
   }
 
   /** Returns whether it still belonged to the pool. */
@@ -194,6 +206,7 @@ export class ParserPool {
     job.since = this.#options.now()
     if (job.isAlone) this.#suspects.push(job)
     else this.#waiting.push(job.tenant, job)
+    this.#options.busy()
     this.#dispatchSoon()
   }
 

@@ -32,6 +32,11 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
   const fork = yield* FiberSet.makeRuntime()
   const isForDelivery = purpose === "delivery"
   const threads = Metric.withAttributes(running, { purpose })
+  const busy = yield* BackgroundLoop.whileBusy(
+    Math.min(lookMilliseconds, limits.parseMilliseconds / 2),
+    "A look at the parser threads failed",
+    () => pool.look()
+  )
   const pool = new ParserPool({
     settings: {
       nameServers,
@@ -47,13 +52,9 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
     mostPerTenant: isForDelivery ? Number.POSITIVE_INFINITY : 1,
     log: (line, reason) => void fork(Effect.logWarning(line, reason)),
     changed: (count) => threads.updateUnsafe(count, context),
-    lost: () => lost.updateUnsafe(1, context)
+    lost: () => lost.updateUnsafe(1, context),
+    busy
   })
-  yield* BackgroundLoop.every(
-    Math.min(lookMilliseconds, limits.parseMilliseconds / 2),
-    "A look at the parser threads failed",
-    Effect.sync(() => pool.look())
-  )
   yield* Effect.addFinalizer(() => Effect.promise(() => pool.close()))
   return pool
 })

@@ -43,6 +43,10 @@ const Unread = Schema.Struct({
 export const endLeases = (sql: SqlClient.SqlClient) =>
   sql`UPDATE inbound_emails SET leased_until = now() WHERE state = 'received' AND leased_until > now()`
 
+/** True if a message is not read. The order selects the index of unread messages. */
+export const unreadOne = (sql: SqlClient.SqlClient) =>
+  sql`SELECT true FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1`
+
 const claimRows = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({
     Request: Schema.Int,

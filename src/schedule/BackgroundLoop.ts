@@ -1,4 +1,4 @@
-import { type Duration, Effect, type LogLevel, Schedule } from "effect"
+import { type Duration, Effect, Latch, type LogLevel, Schedule } from "effect"
 
 /** The log line of a failed round, at level `Error` by default. */
 export interface Failure {
@@ -29,3 +29,24 @@ export const endless = <A, E, R>(failure: string | Failure, round: Effect.Effect
       )
     )
   )
+
+/**
+ * Runs `round` after each interval while there is something to look after: from a call of the returned function until
+ * a round returns false. An idle process has no timer then.
+ */
+export const whileBusy = Effect.fnUntraced(function* (
+  interval: Duration.Input,
+  failure: string | Failure,
+  round: () => boolean
+) {
+  const isBusy = yield* Latch.make(false)
+  yield* endless(
+    failure,
+    Effect.gen(function* () {
+      yield* isBusy.await
+      yield* Effect.sleep(interval)
+      if (!round()) isBusy.closeUnsafe()
+    })
+  )
+  return () => void isBusy.openUnsafe()
+})
