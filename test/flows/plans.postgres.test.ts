@@ -43,6 +43,35 @@ const readWhole = (step: StatementPlans.Step, isLimited = false): ReadonlyArray<
   return [...here, ...(step.Plans ?? []).flatMap((next) => readWhole(next, isLimitedBelow))]
 }
 
+/** A comparison with the key of a domain, a webhook or a row. */
+const isKey = /\b(?:domain_id|event_id|inbound_email_id|id|key)\)* = |COALESCE\([\w.]*webhook_id, [\w.]*domain_id\) = /
+
+/** Statements that read rows of a growing table by anything else than keys, across domains. */
+const acrossDomains = (executed: ReadonlyArray<StatementPlans.Executed>) =>
+  new Set(
+    executed
+      .filter(({ plan }) =>
+        StatementPlans.steps(plan).some(
+          (step) =>
+            MailHistory.growing.some((table) => table === step["Relation Name"]) &&
+            step["Node Type"].includes("Scan") &&
+            !isKey.test(step["Index Cond"] ?? "")
+        )
+      )
+      .map(({ statement }) => statement)
+  )
+
+/** Words of statements of the operator and of background work. `database/Tenants.test.ts` lists them all. */
+const mayCross = [
+  "AS mail JOIN events ON events.inbound_email_id = mail.id",
+  "message_key = $1 AND true",
+  "FROM deliveries WHERE status = 'dead' LIMIT",
+  "waiting AS (",
+  "received_at < now() - make_interval(days => ",
+  "received_at < now() - interval '7 days'",
+  "SELECT asked.id FROM unnest"
+]
+
 it.live(
   "On an empty database, statements are planned as lookups by key, not as full index scans",
   () =>
@@ -332,6 +361,10 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           )
         }
         assert.deepStrictEqual([...readingAll(executed)], [])
+        assert.deepStrictEqual(
+          [...acrossDomains(executed)].filter((statement) => !mayCross.some((words) => statement.includes(words))),
+          []
+        )
       }).pipe(Effect.provide(NodeServices.layer)),
     180_000
   )
