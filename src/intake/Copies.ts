@@ -3,6 +3,7 @@ import { DateTime } from "effect"
 import type { DomainId } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import { type Authentication, EventId } from "../model/InboundEvent.ts"
+import * as Uuid7 from "../model/Uuid7.ts"
 import type { Mail } from "../reading/Mail.ts"
 import type { Recipient } from "./Recipient.ts"
 import * as TraceFields from "./TraceFields.ts"
@@ -38,13 +39,14 @@ export interface Copy {
 export const make =
   (options: {
     readonly mxHost: string
-    /** Makes a UUIDv7 for the current millisecond. */
+    /** Makes a UUIDv7 for a millisecond. */
     readonly newId: (millis: number) => string
     readonly now: () => number
   }) =>
   ({ envelope, message, recipients, relayed, simulated, transmission }: Arrival): ReadonlyArray<Copy> => {
     const { mxHost, newId, now } = options
     const receivedAt = now()
+    const eventId = (id: InboundEmailId) => EventId.make(newId(Uuid7.timeOf(id)))
     // Different spellings of a domain name the same mailbox.
     const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
     return [...Map.groupBy(mailboxes, ({ domainId }) => domainId)].flatMap(([domainId, own]) => {
@@ -71,7 +73,7 @@ export const make =
         domain: first.domain,
         workspaceId: first.workspaceId,
         envelope,
-        recipients: own.map(({ address, route }) => ({ eventId: EventId.make(newId(receivedAt)), address, route })),
+        recipients: own.map(({ address, route }) => ({ eventId: eventId(id), address, route })),
         receivedAt,
         sha256: hash("sha256", received, "buffer"),
         traceBytes: trace.byteLength,

@@ -6,6 +6,7 @@ import { InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
 import { EventId, unauthenticated } from "../model/InboundEvent.ts"
 import { RuleInForce } from "../model/SenderRule.ts"
 import { SpamAction } from "../model/Spam.ts"
+import * as Uuid7 from "../model/Uuid7.ts"
 import { Route } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import * as Place from "../providers/storage/Place.ts"
@@ -90,6 +91,7 @@ const claimRows = (sql: SqlClient.SqlClient) =>
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
+  const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
 
   const rows = claimRows(sql)
 
@@ -98,7 +100,8 @@ export const make = Effect.gen(function* () {
     for (const address of row.recipients) {
       const route = Routes.match(row.routes, Routes.localPartOf(address))
       if (route === undefined) return yield* Effect.die(`The domain ${row.domainId} has no catch-all`)
-      recipients.push({ eventId: EventId.make(yield* random.uuidV7()), address, route })
+      // With the time of the mail, so that the ids of a mail and of all that follows from it are of one day.
+      recipients.push({ eventId: EventId.make(newId(Uuid7.timeOf(row.id))), address, route })
     }
     const { authenticationResults, helo, mailFrom, readAttempts, receivedAt, relayed, remoteAddress } = row
     const mail: Omit<Mail, "bytes"> = {

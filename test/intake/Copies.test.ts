@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { InboundEvent } from "../../src/model/InboundEvent.ts"
+import * as Uuid7 from "../../src/model/Uuid7.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
@@ -34,6 +35,9 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         assert.strictEqual(first.idempotency_key, second.idempotency_key)
         assert.strictEqual(first.rawRef, second.rawRef)
         assert.notStrictEqual(first.event_id, second.event_id)
+        for (const event of [first, second]) {
+          assert.strictEqual(Uuid7.timeOf(event.event_id), Uuid7.timeOf(event.inbound_email_id))
+        }
         assert.strictEqual(first.rawRef, `inbound/${inbox.domainId}/${first.inbound_email_id}.eml`)
         assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [first.inbound_email_id])
       })

@@ -10,6 +10,7 @@ import { Handover } from "../../src/delivery/Handover.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
+import * as Uuid7 from "../../src/model/Uuid7.ts"
 import { catchAll, catchAllOf } from "../../src/model/Webhook.ts"
 import { MailScanner } from "../../src/providers/scanner/MailScanner.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
@@ -214,6 +215,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
             helo: "client.example",
             remoteAddress: "203.0.113.9"
           })
+          // The time of the mail, not that of its parsing.
+          assert.strictEqual(Uuid7.timeOf(event.event_id), Uuid7.timeOf(id))
         }
         assert.deepInclude(yield* state(id), { state: "read", leased: false })
       })
