@@ -89,6 +89,10 @@ const across: ReadonlyArray<readonly [reason: string, ...statements: ReadonlyArr
     "reading/UnreadMail.ts: WHERE state = 'received' AND domain_id > waiting.domain_id ORDER BY domain_id LIMIT 1"
   ],
   [
+    "the look for background work, at any one row",
+    "delivery/DeliveryRows.ts: WHERE status = 'pending' ORDER BY … LIMIT 1"
+  ],
+  [
     "the start of a process with the embedded database, whose earlier leases are void",
     "delivery/DeliveryRows.ts: SET leased_until = now() WHERE status = 'pending' AND leased_until > now() AND claimed_url IS DISTINCT FROM 'pull'",
     "reading/UnreadMail.ts: SET leased_until = now() WHERE state = 'received' AND leased_until > now()"
