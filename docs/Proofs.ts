@@ -42,6 +42,11 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/flows/power.postgres.test.ts",
         "loses no mail that was answered 250, during a run, after a stop or after kill -9: bytes, log and 250 are synced in this order"
       ],
+      [
+        "test/intake/Standby.postgres.test.ts",
+        "gives 451 for mail that no standby has, also for its retry and if the wait is cancelled"
+      ],
+      ["test/intake/Standby.postgres.test.ts", "gives 451 for its retry where each client address has a limit, too"],
       ["test/database/WirePglite.test.ts", "reports no commit after a failed sync, and keeps earlier commits"],
       ["test/database/EmbeddedDatabase.test.ts", "fails the running statement, reopens, and keeps committed data"],
       [

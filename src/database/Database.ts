@@ -7,6 +7,8 @@ import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import * as Settings from "../Settings.ts"
 import * as EarlierVersion from "./EarlierVersion.ts"
 import * as EmbeddedDatabase from "./EmbeddedDatabase.ts"
+import * as Failover from "./Failover.ts"
+import * as Outage from "./Outage.ts"
 import * as Patience from "./Patience.ts"
 import * as PgSqlClient from "./PgSqlClient.ts"
 import * as Planner from "./Planner.ts"
@@ -39,12 +41,15 @@ export const layerPostgres = (url: Redacted.Redacted) =>
         url,
         applicationName: EarlierVersion.applicationName,
         startupParameters: Planner.settings,
-        connectTimeout: "5 seconds"
+        connectTimeout: "5 seconds",
+        // A machine that vanished closes no connection. Without this, an idle one would lead to it for hours.
+        keepAlive: "10 seconds"
       } as const
       const pool = yield* PgPool.make({ ...config, maxConnections: mailConnections })
       const forApi = yield* PgPool.make({ ...config, maxConnections: apiConnections })
+      const [ofMail, ofApi] = [Failover.sessionsOf(pool), Failover.sessionsOf(forApi)]
       const sql = yield* PgSqlClient.make({
-        poolOf: (asker) => (asker === undefined ? pool : forApi),
+        poolOf: (asker) => (asker === undefined ? ofMail : ofApi),
         turns: Turns.make({ places: apiConnections, mailShares: false }),
         patience: { within: Patience.within, withinAnew: Patience.withinAnew }
       })
@@ -53,7 +58,7 @@ export const layerPostgres = (url: Redacted.Redacted) =>
           hear: (channel) =>
             Stream.unwrap(
               Effect.gen(function* () {
-                const session = yield* pool.reserve
+                const session = yield* ofMail.reserve
                 return Stream.fromQueue(yield* session.listen(channel))
               })
             ).pipe(Stream.map(({ payload }) => payload)),
@@ -73,9 +78,11 @@ export const place = Config.map(Settings.database, ({ dataDirectory, url }) =>
 
 /** The message of a start without its database. */
 export const explain = (where: string, error: SqlError.SqlError): string =>
-  isUnreachable(error)
-    ? `The database at ${where} does not answer (${causeOf(error)}). Start it, or correct the setting`
-    : `The database at ${where} can't be used: ${causeOf(error)}`
+  Outage.isOfChange(error)
+    ? `The database at ${where} is not a primary at the moment (${causeOf(error)}). A restart or a failover is under way. Wait for its end`
+    : isUnreachable(error)
+      ? `The database at ${where} does not answer (${causeOf(error)}). Start it, or correct the setting`
+      : `The database at ${where} can't be used: ${causeOf(error)}`
 
 /** The innermost error, because outer ones have no details. Node's error for several addresses has only a code. */
 const causeOf = (error: { readonly message: string; readonly cause?: unknown; readonly code?: unknown }): string =>

@@ -35,7 +35,8 @@ const layerWire = (connect: () => Exchange) =>
         database: "postgres"
       })
       const sql = yield* PgSqlClient.make({
-        poolOf: () => pool,
+        // There is no other server to lead to.
+        poolOf: () => ({ ...pool, suspect: () => Effect.void }),
         turns: Turns.make({ places: 1, mailShares: true }),
         patience: Patience.endless
       })

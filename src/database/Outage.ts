@@ -9,8 +9,17 @@ const isFull = (error: unknown): boolean =>
     ? true
     : error instanceof Error && (error.message.includes("No space left on device") || isFull(error.cause))
 
+/** A standby refuses a write (25006), or a server stops, was crashed by a session, or starts (57P0.). */
+const ofChange = /^(25006|57P0[123])$/
+
+/** True if the server is not a primary at the moment: it restarts, or another one takes over. */
+export const isOfChange = ({ reason }: SqlError.SqlError): boolean =>
+  Predicate.hasProperty(reason.cause, "code") && ofChange.test(`${reason.cause.code}`)
+
 /** Returns why the database is unavailable, with the next step. */
-export const inWords = ({ reason }: SqlError.SqlError): string =>
-  isFull(reason.cause)
-    ? "The disk of the database is full. The operator has to free space on it. Nothing has to be restarted. Retry in 5 s"
-    : "The database is out of reach. Retry in 5 s"
+export const inWords = (error: SqlError.SqlError): string =>
+  isOfChange(error)
+    ? "The database restarts, or a failover is under way. Retry in 5 s"
+    : isFull(error.reason.cause)
+      ? "The disk of the database is full. The operator has to free space on it. Nothing has to be restarted. Retry in 5 s"
+      : "The database is out of reach. Retry in 5 s"

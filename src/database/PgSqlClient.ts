@@ -1,9 +1,11 @@
-import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
+import { PgClient, type PgConnection } from "@effect/sql-pg"
 import { Cause, Effect, Option, Predicate, Stream, String } from "effect"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
+import type * as Failover from "./Failover.ts"
 import type * as Patience from "./Patience.ts"
 import { Asker, type Turns } from "./Turns.ts"
+import * as UnconfirmedCommits from "./UnconfirmedCommits.ts"
 
 /** Columns are named in snake case, and in code in camel case. JSON is left as it is. */
 const transforms = {
@@ -13,16 +15,16 @@ const transforms = {
 } as const
 
 /**
- * The client of the service. It differs from the driver's own in three ways: statements of the API are shared fairly
- * between clients, every statement has a timeout, and statements that the server aborted in favor of a concurrent
- * transaction are retried.
+ * The client of the service. It differs from the driver's own in four ways: statements of the API are shared fairly
+ * between clients, every statement has a timeout, statements that the server aborted in favor of a concurrent
+ * transaction are retried, and a commit that no synchronous standby has confirmed is a failure.
  */
 export const make = Effect.fnUntraced(function* ({
   patience,
   poolOf,
   turns
 }: {
-  readonly poolOf: (asker: string | undefined) => PgPool.PgPool
+  readonly poolOf: (asker: string | undefined) => Failover.Sessions
   readonly turns: Turns
   readonly patience: Patience.Limits
 }) {
@@ -31,18 +33,18 @@ export const make = Effect.fnUntraced(function* ({
     acquirer: Effect.flatMap(Asker, (asker) =>
       Effect.andThen(
         turns.taken,
-        Effect.map(patience.within(poolOf(asker).get), (session) => connectionOf(session))
+        Effect.map(patience.within(poolOf(asker).get), (session) => connectionOf(session, poolOf(asker)))
       )
     ),
     borrower: (use) =>
       Effect.flatMap(Asker, (asker) =>
-        again(turns.within(patience.within(poolOf(asker).use((session) => use(connectionOf(session))))))
+        again(turns.within(patience.within(poolOf(asker).use((session) => use(connectionOf(session, poolOf(asker)))))))
       ),
     transactionAcquirer: Effect.flatMap(Asker, (asker) =>
       Effect.andThen(
         turns.taken,
         Effect.map(patience.within(poolOf(asker).reserve), (session) =>
-          connectionOf(session, (statement, text) =>
+          connectionOf(session, poolOf(asker), (statement, text) =>
             (text === "COMMIT" || text === "ROLLBACK"
               ? patience.withinAnew(statement)
               : patience.within(statement)
@@ -73,14 +75,20 @@ export const make = Effect.fnUntraced(function* ({
 /** A session of the driver as the client's connection, with `limit` around each statement. */
 const connectionOf = (
   session: PgConnection.PgConnection,
+  { suspect }: Failover.Sessions,
   limit: <A>(statement: Effect.Effect<A, SqlError.SqlError>, text: string) => Effect.Effect<A, SqlError.SqlError> = (
     statement
   ) => statement
 ): Connection => {
+  const checked = <A>(statement: Effect.Effect<A, SqlError.SqlError>, text: string) =>
+    limit(
+      Effect.tapError(UnconfirmedCommits.refused(session, statement), (error) => suspect(session, error)),
+      text
+    )
   const execute =
     (prepare: boolean): Connection["execute"] =>
     (text, params, transform) =>
-      limit(session.query(text, params, prepare), text).pipe(
+      checked(session.query(text, params, prepare), text).pipe(
         Effect.map(({ rows }) => (transform === undefined ? rows : transform(rows))),
         // A transaction does not outlive its connection, so this one is rolled back.
         Effect.catchIf(
@@ -91,9 +99,9 @@ const connectionOf = (
   return {
     execute: execute(true),
     executeUnprepared: execute(false),
-    executeRaw: (text, params) => limit(session.query(text, params), text),
-    executeValues: (text, params) => limit(session.queryValues(text, params), text),
-    executeValuesUnprepared: (text, params) => limit(session.queryValues(text, params, false), text),
+    executeRaw: (text, params) => checked(session.query(text, params), text),
+    executeValues: (text, params) => checked(session.queryValues(text, params), text),
+    executeValuesUnprepared: (text, params) => checked(session.queryValues(text, params, false), text),
     executeStream: (text, params, transform) => {
       const rows = session.stream(text, params)
       return transform === undefined ? rows : Stream.flatMap(rows, (row) => Stream.fromIterable(transform([row])))

@@ -20,9 +20,11 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSe
   const { emailsPerSender } = options
   const accepted = new Set<string>()
 
+  // The lock makes this wait for the standbys (LostAnswer), because a primary shows keys that no standby has.
   const receivedAmong = (keys: ReadonlyArray<Uint8Array>) => sql`
     SELECT 1 FROM received_once
     WHERE key = ANY(${keys}::bytea[]) AND received_at > now() - make_interval(days => ${InboundRows.retryDays})
+    FOR KEY SHARE
   `
 
   /** Recognizes a message accepted by this process as a retry if its row still exists. */

@@ -17,6 +17,9 @@ const longest = "6 seconds"
 /**
  * Finds rows whose commit got no answer because the connection broke. Succeeds with the rows that exist. Succeeds with
  * none if PostgreSQL twice finds none, or does not answer in time.
+ *
+ * A primary shows a row that no standby has, if the wait for the standby was cancelled or the server restarted in it.
+ * The lock is a write, so its own commit waits for the standby, which then has the row too.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -27,7 +30,9 @@ export const make = Effect.gen(function* () {
       for (const wait of waits) {
         yield* Effect.sleep(wait)
         const rows = yield* Effect.option(
-          Patience.ofRequest(sql<Row>`SELECT id, recipients FROM inbound_emails WHERE id = ANY(${ids}::uuid[])`)
+          Patience.ofRequest(sql<Row>`
+            SELECT id, recipients FROM inbound_emails WHERE id = ANY(${ids}::uuid[]) FOR KEY SHARE
+          `)
         )
         if (Option.isNone(rows)) continue
         // A commit in progress is not visible yet.

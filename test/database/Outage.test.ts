@@ -26,6 +26,12 @@ describe("A database outage", () => {
     assert.isFalse(isUnreachable(reasonOf("42601")))
   })
 
+  it("is a restart or a failover if the server is no primary at the moment", () => {
+    for (const code of ["25006", "57P01", "57P02", "57P03"]) {
+      assert.match(Outage.inWords(failure({ code })), /^The database restarts, or a failover is under way\./)
+    }
+  })
+
   it("is otherwise an unreachable database", () => {
     assert.strictEqual(
       Outage.inWords(failure(new Error("connect ECONNREFUSED"))),
