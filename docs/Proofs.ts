@@ -794,7 +794,13 @@ export const proofs: ReadonlyArray<Proof> = [
       ],
       ["test/http/system/Readiness.test.ts", "only if the database accepts writes"],
       ["test/http/system/Readiness.test.ts", "is 503 while the raw message disk is full, and 200 again afterwards"],
-      ["test/http/system/Readiness.test.ts", "is 503 while the bucket is gone, and 200 again afterwards"]
+      ["test/http/system/Readiness.test.ts", "is 503 while the bucket is gone, and 200 again afterwards"],
+      ["test/database/Standby.postgres.test.ts", "is ready, and a standby is not"],
+      [
+        "test/database/Standby.postgres.test.ts",
+        "is not ready if a crash or a failover would lose mail that it confirmed"
+      ],
+      ["test/database/Standby.postgres.test.ts", "is not ready while commits wait for a standby that is gone"]
     ]
   },
   {

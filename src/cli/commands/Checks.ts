@@ -4,6 +4,7 @@ import { Clock, DateTime, Effect, FileSystem, Layer, Path, Result, Schema } from
 import { Dns, Host } from "effect/net"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../database/Database.ts"
+import * as Replication from "../../database/Replication.ts"
 import * as DurableFolder from "../../files/DurableFolder.ts"
 import { MailPort } from "../../health/MailHost.ts"
 import * as Providers from "../../providers/Providers.ts"
@@ -27,6 +28,17 @@ const patience = "10 seconds"
 const messageOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
   error.cause instanceof Error ? messageOf(error.cause) : error.message
 
+/** One server without standbys is normal. Standbys that no commit waits for lack the last mail at a failover. */
+const ofStandbys = (server: string, { awaited, standbys }: Replication.Replication) => {
+  if (awaited !== "") return good("database", `${server}. Commits wait for a standby (${awaited})`)
+  return standbys === 0
+    ? good("database", server)
+    : note(
+        "database",
+        `${server}. It has a standby, and no commit waits for it: a failover loses the mail of the last moments. Set synchronous_standby_names (Patroni: synchronous_mode_strict)`
+      )
+}
+
 /** Whether the database answers, and has the tables of this version. An embedded one belongs to the running service. */
 export const database = Effect.gen(function* () {
   const { dataDirectory, url } = yield* Settings.database
@@ -43,8 +55,11 @@ export const database = Effect.gen(function* () {
     const [row] = yield* sql<{ readonly version: string; readonly migrated: string | null }>`
       SELECT current_setting('server_version') AS version, to_regclass('migrations')::text AS migrated
     `
+    const seen = yield* Replication.look(sql)
+    const trouble = Replication.trouble(seen)
+    if (trouble !== undefined) return wrong("database", trouble)
     return row?.migrated === "migrations"
-      ? good("database", `PostgreSQL ${row.version} at ${where}`)
+      ? ofStandbys(`PostgreSQL ${row.version} at ${where}`, seen)
       : note("database", `PostgreSQL ${row?.version} at ${where}, still empty; the first start makes its tables`)
   }).pipe(
     Effect.provide(Database.layerPostgres(url)),

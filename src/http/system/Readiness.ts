@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Outage from "../../database/Outage.ts"
+import * as Replication from "../../database/Replication.ts"
 import { Unavailable } from "../../model/ApiError.ts"
 import { RawStore } from "../../providers/storage/RawStore.ts"
 import * as Settings from "../../Settings.ts"
@@ -11,8 +12,8 @@ const lookEvery = "5 seconds"
 const mostTime = "3 seconds"
 
 /**
- * Checks that the database answers and accepts writes, and in processes that accept mail also the raw store. Fails with
- * what does not work.
+ * Checks that the database answers, is no standby, keeps what it confirms, and accepts writes. In processes that accept
+ * mail also checks the raw store. Fails with what does not work.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -46,8 +47,12 @@ export const make = Effect.gen(function* () {
     Effect.cachedWithTTL(lookEvery)
   )
 
-  const answers = sql`SELECT 1`.pipe(
+  const answers = Replication.look(sql).pipe(
     Effect.mapError(Outage.inWords),
+    Effect.flatMap((seen) => {
+      const trouble = Replication.trouble(seen)
+      return trouble === undefined ? Effect.void : Effect.fail(trouble)
+    }),
     Effect.timeoutOrElse({
       duration: mostTime,
       orElse: () => Effect.fail("The database does not answer. Retry in 5 s")

@@ -11,7 +11,8 @@ export class SystemApi extends HttpApiGroup.make("system")
     ),
     HttpApiEndpoint.get("ready", "/ready", { success: Ok, error: Unavailable.http }).annotateMerge(
       OpenApi.annotations({
-        summary: "Check that the process can store mail. 503 while the database does not answer or writes fail"
+        summary:
+          "Check that the process can store mail. 503 while the database does not answer, is a standby, or writes fail"
       })
     )
   )
