@@ -1,4 +1,5 @@
 import { Duration } from "effect"
+import type * as HarmTrial from "./HarmTrial.ts"
 import type * as Neighbours from "./Neighbours.ts"
 import type * as PowerCut from "./PowerCut.ts"
 import type * as Siege from "./Siege.ts"
@@ -66,5 +67,20 @@ export const renderCuts = (verdicts: ReadonlyArray<PowerCut.Verdict>): string =>
     "|---|---|--:|--:|",
     ...verdicts.flatMap(({ cuts, database }) =>
       cuts.map(({ accepted, lost, when }) => `| ${when} | ${databases[database]} | ${accepted} | **${lost.length}** |`)
+    )
+  ].join("\n")
+
+const spread = ({ median, most }: HarmTrial.Spread) => `${median.toFixed(1)} / ${most.toFixed(1)}`
+
+/** Renders the trials of the cluster. Spreads are median and maximum. */
+export const renderHarms = (verdicts: ReadonlyArray<HarmTrial.Verdict>, conditions: string): string =>
+  [
+    conditions,
+    "",
+    "| harm under load | for, s | times | sent | answered 250 | lost | with two events | answered 4xx | 5xx | no answer | gap, s | Patroni's own, s | beyond it, s | leases taken over |",
+    "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ...verdicts.map(
+      (verdict) =>
+        `| ${verdict.title} | ${verdict.seconds} | ${verdict.times} | ${verdict.sent} | ${verdict.accepted} | **${verdict.lost}** | **${verdict.doubled}** | ${verdict.refused} | ${verdict.bounced} | ${verdict.unanswered} | ${spread(verdict.gap)} | ${spread(verdict.own)} | ${spread(verdict.beyond)} | ${verdict.takenOver} of ${verdict.leases} |`
     )
   ].join("\n")

@@ -41,19 +41,19 @@ export type Carrier = (
 /** A text in every message, which must not appear in output and metrics. */
 export const text = "Tell nobody but the agent"
 
-/** The number of concurrent connections. */
-const connections = 6
-
 /** Sends unique messages at a constant rate. Retries every message without a 250, with the same bytes. */
 export const make = Effect.fn("Sender.make")(function* (options: {
   readonly carrier: Carrier
   readonly to: string
   readonly name: string
   readonly perSecond: number
+  /** The number of concurrent connections. */
+  readonly connections?: number
 }): Effect.fn.Return<Sender, never, Scope.Scope> {
   const sent: Array<Sent> = []
   const bounced: Array<string> = []
   const again: Array<Sent> = []
+  const { connections = 6 } = options
   let isFinishing = false
 
   const next = () => {

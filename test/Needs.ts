@@ -113,6 +113,13 @@ export const cluster = program(
   [ "$(id -u)" != 0 ] || runuser -u postgres -- true`
 )
 
+export const patroni = program(
+  "Patroni, etcd, HAProxy, and network namespaces that root may make",
+  "apt-get install patroni etcd-server haproxy postgresql iproute2, and be root. Stop the services that the packages start",
+  `[ "$(id -u)" = 0 ] && patroni --version && etcd --version && haproxy -v && psql --version && runuser -u postgres -- true
+  ip netns add inlet-need && ip netns delete inlet-need`
+)
+
 export const docker: Need = {
   ...program("docker compose", "https://docs.docker.com/compose/install", "docker compose version"),
   isOptional: true

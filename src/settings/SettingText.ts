@@ -21,13 +21,19 @@ export const beginningWith = (start: RegExp, message: string) =>
 
 export const PostgresUrl = Schema.RedactedFromValue(
   Schema.String.check(
-    Schema.makeFilter((text) =>
-      /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
+    Schema.makeFilter((text) => {
+      if (hostsOf(text).includes(",")) {
+        return "Expected one host. For several servers, put HAProxy in front, which leads to the primary (docs/how-to/survive-the-loss-of-a-machine.md)"
+      }
+      return /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
         ? undefined
         : "Expected a URL such as postgres://user:password@host:5432/database"
-    )
+    })
   )
 )
+
+/** The part between the password and the path. */
+const hostsOf = (url: string) => /^\w+:\/\/(?:[^/]*@)?([^/?]*)/.exec(url)?.[1] ?? ""
 
 export const HttpUrl = Schema.String.check(
   Schema.makeFilter((text) => {

@@ -96,6 +96,8 @@ const explained = {
   "SMTP_PORT=65536": "SMTP_PORT: Expected a port number from 0 to 65535",
   "ROLES=,": "ROLES: Expected some of http, smtp and worker, separated by commas",
   "DATABASE_URL=localhost:5432": "DATABASE_URL: Expected a URL such as postgres://user:password@host:5432/database",
+  "DATABASE_URL=postgres://inlet:a,b@one:5432,two:5432/inlet":
+    "DATABASE_URL: Expected one host. For several servers, put HAProxy in front, which leads to the primary (docs/how-to/survive-the-loss-of-a-machine.md)",
   "SERVICE_PUBLIC_URL=inlet.example.com":
     "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://inlet.example.com",
   "PLATFORM_DOMAIN=bücher.example":

@@ -1,0 +1,245 @@
+import { NodeServices } from "@effect/platform-node"
+import { Array, Clock, Context, Duration, Effect, FileSystem, Layer, Random, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../src/database/Database.ts"
+import type { Answer } from "../test/ApiCall.ts"
+import { S3Server } from "../test/simulators/S3Server.ts"
+import type { Harm, Struck } from "./Harms.ts"
+import { Nodes } from "./Nodes.ts"
+import * as Receiver from "./Receiver.ts"
+import * as Sender from "./Sender.ts"
+import * as Service from "./Service.ts"
+import * as SmtpCarrier from "./SmtpCarrier.ts"
+
+export interface Options {
+  readonly title: string
+  readonly harms: ReadonlyArray<Harm>
+  /** Harms begin until then, at least one. */
+  readonly time: Duration.Duration
+  readonly perSecond: number
+}
+
+/** Durations in seconds. */
+export interface Spread {
+  readonly median: number
+  readonly most: number
+}
+
+export interface Verdict {
+  readonly title: string
+  readonly seconds: number
+  readonly times: number
+  readonly sent: number
+  readonly accepted: number
+  /** Replies with 4xx, and attempts whose answer did not come. */
+  readonly refused: number
+  readonly unanswered: number
+  /** Replies with 5xx. */
+  readonly bounced: number
+  readonly lost: number
+  readonly doubled: number
+  /** The longest time without a `250` at each harm. */
+  readonly gap: Spread
+  /** From each harm to a primary, or to the end of what Patroni does not heal. */
+  readonly own: Spread
+  /** How much longer the gap was. */
+  readonly beyond: Spread
+  /** Leases of processes that are gone, and how many of them others took over. */
+  readonly leases: number
+  readonly takenOver: number
+  readonly faults: ReadonlyArray<string>
+}
+
+/** The 60 s lease, the wait for a claim, and the time to clear the backlog. */
+const patience = Duration.seconds(180)
+
+/** The settings of the trial: four processes, so that two have each role. */
+const roles = { mail: "smtp", others: "http,worker" } as const
+
+/** Sends mail continuously while harms strike, and checks the outcome of each message. */
+export const run = Effect.fn("HarmTrial.run")(
+  function* ({ harms, perSecond, time, title }: Options, name: string) {
+    const nodes = yield* Nodes
+    const store = yield* S3Server
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-harm-" })
+    const database = name.replaceAll("-", "_")
+    const url = yield* nodes.database(database)
+    let count = 0
+    const process = Effect.fnUntraced(function* (kind: keyof typeof roles) {
+      return yield* Service.make({
+        ...store.settings,
+        DATABASE_URL: Redacted.value(url),
+        SECRETS_KEY: Buffer.from(name.padEnd(32, "!").slice(0, 32)).toString("base64"),
+        DATA_DIR: `${folder}/${++count}`,
+        ROLES: roles[kind],
+        LOG_LEVEL: "info",
+        LOG_FORMAT: "json",
+        WEBHOOK_RETRY_DELAYS: Array.replicate("1s", 100).join(",")
+      })
+    })
+    const mail = [yield* process("mail"), yield* process("mail")]
+    const others = [yield* process("others"), yield* process("others")]
+    const inlets = yield* Effect.forEach(others, (service) => service.start)
+    yield* Effect.forEach(mail, (service) => service.start)
+    const ports = mail.map(({ smtpPort }) => smtpPort)
+    const running = { mail, others }
+    const ended: Array<Service.Service> = []
+    const scope = yield* Effect.scope
+    /** Another process comes in the place of one that is gone. */
+    const replace = (kind: keyof typeof roles, index: number) =>
+      Effect.gen(function* () {
+        const before = running[kind][index]
+        if (before !== undefined) ended.push(before)
+        const next = yield* process(kind)
+        running[kind][index] = next
+        if (kind === "mail") ports[index] = next.smtpPort
+        yield* next.start
+      }).pipe(Scope.provide(scope))
+
+    const receiver = yield* Receiver.make
+    const [inlet] = inlets
+    if (inlet === undefined) return yield* Effect.die(new Error("No process"))
+    const { address, domainId, key, secret } = yield* inlet.inbox(receiver.url)
+    yield* receiver.trust(Redacted.make(secret))
+    const sql = Context.get(yield* Layer.build(Database.layerPostgres(url)), SqlClient.SqlClient)
+
+    const began = yield* Clock.currentTimeMillis
+    const sender = yield* Sender.make({
+      carrier: SmtpCarrier.make({ ports, to: address }),
+      to: address,
+      name,
+      perSecond,
+      connections: 40
+    })
+    yield* Effect.sleep("5 seconds")
+    const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(time)
+    const left: Array<Harm> = []
+    const struck: Array<Struck & { readonly until: number; readonly title: string }> = []
+    do {
+      // Each comes once before one comes again.
+      if (left.length === 0) left.push(...(yield* Random.shuffle(harms)))
+      const harm = left.shift()
+      if (harm === undefined) break
+      const stage = { nodes, database, sql, store, mail, others, replace }
+      const result = yield* harm.strike(stage)
+      yield* Effect.sleep(yield* Random.nextIntBetween(3_000, 8_000))
+      struck.push({ ...result, until: yield* Clock.currentTimeMillis, title: harm.title })
+    } while ((yield* Clock.currentTimeMillis) < until)
+    const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
+    yield* sender.finish
+
+    const events = Effect.fnUntraced(function* (way: string) {
+      const list: Array<{ readonly subject: string; readonly event_id: string }> = []
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page: string = `/api/domains/${domainId}/events?limit=100${way}${cursor === "" ? "" : `&cursor=${cursor}`}`
+        const asked: Answer | undefined = yield* running.others[0]?.call("GET", page, { key }) ?? Effect.undefined
+        if (asked === undefined) break
+        const { headers, json, status } = asked
+        if (status !== 200) {
+          yield* Effect.sleep(Duration.seconds(Number(headers["retry-after"] ?? 1)))
+          continue
+        }
+        list.push(...json.events)
+        cursor = json.next_cursor
+      }
+      return list
+    })
+    const accepted = sender.sent.filter(({ acceptedAt }) => acceptedAt !== undefined)
+    const heard = () => Map.groupBy(receiver.events.values(), ({ marker }) => marker)
+    const isMissing =
+      (known: ReadonlyMap<string, unknown>) =>
+      ({ marker }: Sender.Sent) =>
+        !known.has(marker)
+    const isDone = Effect.gen(function* () {
+      if (accepted.some(isMissing(heard()))) return false
+      return (yield* events("&delivery=pending")).length === 0
+    })
+    yield* Effect.sleep("1 second").pipe(
+      Effect.andThen(isDone),
+      Effect.repeat({ until: (yes) => yes }),
+      Effect.timeoutOption(patience)
+    )
+
+    const byMarker = heard()
+    const listed = Map.groupBy(yield* events(""), ({ subject }) => subject)
+    const lost = accepted.filter(isMissing(byMarker))
+    const unlisted = accepted.filter(isMissing(listed))
+    const doubled = new Set([...byMarker, ...listed].flatMap(([marker, found]) => (found.length > 1 ? [marker] : [])))
+    const known = new Set(sender.sent.map(({ marker }) => marker))
+    const invented = [...byMarker.keys(), ...listed.keys()].filter((marker) => !known.has(marker))
+    const orphans = [...new Set(struck.flatMap(({ orphans }) => orphans))]
+    const open = new Set(
+      (yield* sql<{ readonly id: string }>`
+        SELECT id::text FROM inbound_emails WHERE state = 'received'
+        UNION ALL SELECT 'delivery ' || event_id FROM deliveries WHERE status = 'pending'
+      `).map(({ id }) => id)
+    )
+    const times = accepted.flatMap(({ acceptedAt }) => acceptedAt ?? []).sort((one, other) => one - other)
+    const gaps = struck.map(({ from, until }) => longestGap(times, from, until))
+    const owns = struck.map(({ from, restored }) => restored - from)
+    const output = (yield* Effect.forEach([...ended, ...mail, ...others], ({ printed }) => printed)).join("")
+    const told = [key, secret, new URL(Redacted.value(url)).password, Sender.text].filter((text) =>
+      output.includes(text)
+    )
+    const some = (found: ReadonlyArray<string>, what: string) =>
+      found.length === 0
+        ? []
+        : [`${what}: ${found.slice(0, 5).join(", ")}${found.length > 5 ? " …" : ""} (${found.length})`]
+    const markers = (sent: ReadonlyArray<Sender.Sent>) => sent.map(({ marker }) => marker)
+    const verdict: Verdict = {
+      title,
+      seconds,
+      times: struck.length,
+      sent: sender.sent.length,
+      accepted: accepted.length,
+      refused: sender.sent.reduce((sum, { postponed }) => sum + postponed, 0),
+      unanswered: sender.sent.reduce((sum, { unanswered }) => sum + unanswered, 0),
+      bounced: sender.bounced.length,
+      lost: lost.length,
+      doubled: doubled.size,
+      gap: spread(gaps),
+      own: spread(owns),
+      beyond: spread(gaps.map((gap, index) => Math.max(0, gap - (owns[index] ?? 0)))),
+      leases: orphans.length,
+      takenOver: orphans.filter((id) => !open.has(id)).length,
+      faults: [
+        ...struck.flatMap(({ faults, title }) => faults.map((fault) => `${title}: ${fault}`)),
+        ...some(markers(lost), "Answered 250 and lost"),
+        ...some([...doubled], "More than one event of one message"),
+        ...some(invented, "Delivered or listed, and never sent"),
+        ...some(markers(unlisted), "Answered 250 and not listed by the API"),
+        ...some([...receiver.rejected], "Requests that failed verification"),
+        ...some([...sender.bounced], "Refused for good"),
+        ...some(
+          markers(sender.sent.filter(({ acceptedAt }) => acceptedAt === undefined)),
+          "Not accepted within a minute after the end"
+        ),
+        ...some([...open], "Not delivered at the end"),
+        ...some(told, "Printed")
+      ]
+    }
+    return { verdict, struck, gaps }
+  },
+  Effect.scoped,
+  Effect.provide(NodeServices.layer),
+  Effect.orDie
+)
+
+/** The longest time without a success that touches a span, in milliseconds. */
+const longestGap = (times: ReadonlyArray<number>, from: number, until: number) => {
+  let longest = 0
+  for (const [index, time] of times.entries()) {
+    const before = times[index - 1] ?? time
+    if (time > from && before < until) longest = Math.max(longest, time - before)
+  }
+  return longest
+}
+
+const spread = (millis: ReadonlyArray<number>): Spread => {
+  const sorted = [...millis].sort((one, other) => one - other)
+  return {
+    median: (sorted[Math.floor((sorted.length - 1) / 2)] ?? 0) / 1_000,
+    most: (sorted.at(-1) ?? 0) / 1_000
+  }
+}
