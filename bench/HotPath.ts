@@ -105,6 +105,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       traceBytes: 200,
       message: undefined,
       place: null,
+      storedMs: null,
       bytes: 4_096,
       rules: [],
       spamAction: "tag" as const,
@@ -114,7 +115,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
     yield* Effect.orDie(
       insert({ mail, recipient, envelope, tls: null, key: createHash("sha256").update(id).digest(), isOurs: true })
     )
-    return { id, domainId: domain.id, authenticationResults: null, events: [render(small.contents)] }
+    return { id, domainId: domain.id, authenticationResults: null, storedMs: null, events: [render(small.contents)] }
   })
   let waiting: Array<EventWriter.ReadMessage> = []
   const receivedButUnread = Effect.fnUntraced(function* (many: number) {

@@ -82,6 +82,7 @@ export const make =
         verdicts: simulated?.authentication ?? null,
         message: stored,
         place: null,
+        storedMs: null,
         bytes: stored.byteLength,
         attempt: 1
       }

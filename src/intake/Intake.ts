@@ -61,10 +61,11 @@ export class Intake extends Context.Service<
       const limits = yield* Settings.limits
       const within8Seconds = yield* Deadline.make
       const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
-      const copiesOf = Copies.make({ mxHost, newId, now: () => clock.currentTimeMillisUnsafe() })
+      const now = () => clock.currentTimeMillisUnsafe()
+      const copiesOf = Copies.make({ mxHost, newId, now })
       const checked = Incoming.make({ mxHost })
       const early = yield* EarlyAnswers.make(limits)
-      const store = yield* makeStore({ ...limits, mxHost, remember: early.remember })
+      const store = yield* makeStore({ ...limits, mxHost, remember: early.remember, now })
       const lookUp = yield* Admissions.make
 
       const admit: Intake["Service"]["admit"] = (typed, session) => {
@@ -248,8 +249,9 @@ const makeStore = Effect.fnUntraced(function* (options: {
   readonly emailsPerSender: number
   readonly mxHost: string
   readonly remember: (keys: ReadonlyArray<Buffer>) => void
+  readonly now: () => number
 }) {
-  const { emailsPerSender, mxHost, remember } = options
+  const { emailsPerSender, mxHost, now, remember } = options
   const store: Store = {
     raw: yield* RawStore,
     reader: yield* Reader,
@@ -274,6 +276,8 @@ const makeStore = Effect.fnUntraced(function* (options: {
           remember(keys)
           if (!isOurs) return
           release(copies.filter(({ id }) => !mails.some((mail) => mail.id === id)))
+          const storedAt = now()
+          for (const mail of mails) mail.storedMs = Math.max(0, storedAt - mail.receivedAt)
           // Answers the sender first.
           for (const mail of mails) read(Effect.andThen(Effect.yieldNow, store.reader.read(mail)))
         }

@@ -39,6 +39,8 @@ export interface ReadMessage {
   readonly id: InboundEmailId
   readonly domainId: DomainId
   readonly authenticationResults: string | null
+  /** As in `Mail`. */
+  readonly storedMs: number | null
   readonly events: ReadonlyArray<NewEvent>
 }
 
@@ -88,11 +90,13 @@ const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
   return sql`
     read AS (
       UPDATE inbound_emails
-      SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
+      SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results,
+        stored_ms = input.stored_ms
       FROM unnest(
         ${column("uuid", ({ message }) => message.id)},
-        ${column("text", ({ message }) => message.authenticationResults)}
-      ) AS input (id, authentication_results)
+        ${column("text", ({ message }) => message.authenticationResults)},
+        ${column("int4", ({ message }) => message.storedMs)}
+      ) AS input (id, authentication_results, stored_ms)
       WHERE inbound_emails.id = input.id AND state = ${"received"}
         AND (SELECT true FROM domains WHERE domains.id = domain_id)
       RETURNING inbound_emails.id, domain_id, received_at

@@ -187,6 +187,7 @@ const readMessage = (
     id: mail.id,
     domainId: mail.domainId,
     authenticationResults: result.authenticationResults,
+    storedMs: mail.storedMs,
     events: mail.recipients.map(({ address, eventId, route }, index) => ({
       id: eventId,
       webhookId: result.judged[index]?.webhookId ?? route.id,

@@ -121,6 +121,7 @@ export const make = Effect.gen(function* () {
           ? (GivenVerdicts.verdictsIn(authenticationResults) ?? unauthenticated)
           : null,
       message: undefined,
+      storedMs: null,
       place: Place.ofColumns(row),
       attempt: readAttempts
     }

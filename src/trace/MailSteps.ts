@@ -34,12 +34,13 @@ const how = (tls: string | null) =>
 
 /** From the connection to the storage. */
 export const received = (mail: UnreadMail): ReadonlyArray<TraceStep> => {
-  const { bytes, helo, mailFrom, receivedAt, recipients, relayed, remoteAddress, tls } = mail
+  const { bytes, helo, mailFrom, receivedAt, recipients, relayed, remoteAddress, storedMs, tls } = mail
   const isSimulated = remoteAddress === simulatedAddress
   const session = isSimulated
     ? "Simulated with the API"
     : SessionText.of({ address: remoteAddress, helo, relayed }, `, ${how(tls)}`)
   const shown = recipients.slice(0, 3).join(", ")
+  const took = isSimulated || storedMs === null ? "" : ` after ${storedMs} ms`
   const others = recipients.length > 3 ? ` and ${count(recipients.length - 3, "other address", "other addresses")}` : ""
   return [
     done("session", receivedAt, `${session}. Envelope sender: ${mailFrom === "" ? "none, as bounces have" : mailFrom}`),
@@ -47,7 +48,7 @@ export const received = (mail: UnreadMail): ReadonlyArray<TraceStep> => {
     done(
       "stored",
       receivedAt,
-      `Stored${bytes === null ? "" : ` ${count(bytes, "byte")}`}${isSimulated || relayed ? "" : ", and answered 250"}`
+      `Stored${bytes === null ? "" : ` ${count(bytes, "byte")}`}${isSimulated || relayed ? "" : ", and answered 250"}${took}`
     )
   ]
 }

@@ -28,7 +28,9 @@ const stored = {
   recipients: Schema.Array(Schema.String),
   tls: text,
   bytes: Schema.NullOr(Schema.Int),
-  readAttempts: Schema.Int
+  readAttempts: Schema.Int,
+  /** Milliseconds from the end of the message to its commit, or null if unknown. */
+  storedMs: Schema.NullOr(Schema.Int)
 }
 
 /** A message without events. */
@@ -94,7 +96,7 @@ const tailLength = 6_000
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const ofMail = sql`
     inbound_emails.id AS inbound_email_id, domains.id AS domain_id, domains.name AS domain,
-    mail_from, helo, remote_address, relayed, recipients, tls, raw_bytes - trace_bytes AS bytes, read_attempts
+    mail_from, helo, remote_address, relayed, recipients, tls, raw_bytes - trace_bytes AS bytes, read_attempts, stored_ms
   `
 
   const attempts = SqlSchema.findAll({

@@ -171,6 +171,7 @@ const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
     attempt: 1,
     message,
     place: null,
+    storedMs: null,
     bytes: message.byteLength
   }
 }

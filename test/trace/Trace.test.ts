@@ -85,7 +85,7 @@ layer(
         /^127\.0\.0\.1 connected as \S+, with TLSv1\.3\. Envelope sender: sender@sender\.example$/
       )
       assert.strictEqual(recipient.text, `Accepted for ${inbox.address}`)
-      assert.match(stored.text, /^Stored \d+ bytes, and answered 250$/)
+      assert.match(stored.text, /^Stored \d+ bytes, and answered 250 after \d+ ms$/)
       assert.match(read.text, /^Parsed after [\d,]+ milliseconds?\. SPF \w+, DKIM none, DMARC \w+$/)
       assert.notInclude(JSON.stringify(entry), "secret")
     })
