@@ -37,16 +37,18 @@ const receiver = Effect.gen(function* () {
 interface Options {
   readonly deliveries: number
   readonly kills: number
+  /** The killed worker is the only one. Nobody delivers until it runs again. */
+  readonly alone: boolean
 }
 
 /**
- * Replays dead deliveries by one call while one of two workers is killed again and again, and measures another domain's
- * time from the `250` to the webhook.
+ * Replays dead deliveries by one call while a worker is killed again and again. Beside a second worker, measures another
+ * domain's time from the `250` to the webhook.
  */
-export const run = Effect.fnUntraced(function* ({ deliveries, kills }: Options) {
+export const run = Effect.fnUntraced(function* ({ alone, deliveries, kills }: Options) {
   const settings = yield* InletProcess.emptyInstallation
   const heard = yield* receiver
-  const own = yield* InletProcess.start({ ...settings, ROLES: "http,smtp,worker" })
+  const own = yield* InletProcess.start({ ...settings, ROLES: alone ? "http,smtp" : "http,smtp,worker" })
   const inbox = yield* own.inbox(`${heard.url}/replayed`)
   const neighbour = yield* own.inbox(`${heard.url}/neighbour`)
   const world = yield* Layer.build(
@@ -76,7 +78,7 @@ export const run = Effect.fnUntraced(function* ({ deliveries, kills }: Options) 
   const sendAll = (count: number) =>
     Effect.forEach(Array.range(1, count), (number) => Effect.andThen(send(number + sent), Effect.sleep("50 millis")))
   let sent = 0
-  yield* sendAll(100)
+  if (!alone) yield* sendAll(100)
   sent += 100
   const quiet = latencies.splice(0)
 
@@ -85,24 +87,25 @@ export const run = Effect.fnUntraced(function* ({ deliveries, kills }: Options) 
   const began = yield* Clock.currentTimeMillis
   const [counting, started] = yield* Effect.timed(call("POST", "", { status: "dead" }))
   yield* Console.error(`started after ${Duration.toMillis(counting).toFixed(0)} ms: ${started.text}`)
+  const worker = InletProcess.start({ ...settings, ROLES: "worker" })
   const killing = yield* Effect.forkScoped(
     Effect.forEach(
       Array.range(1, kills),
       () =>
         Effect.scoped(
           Effect.gen(function* () {
-            const other = yield* InletProcess.start({ ...settings, ROLES: "worker" })
+            const other = yield* worker
             yield* Effect.sleep("12 seconds")
             yield* other.signal("SIGKILL")
             yield* other.ending
           })
         ),
       { discard: true }
-    )
+    ).pipe(Effect.andThen(alone ? worker : Effect.void))
   )
   const sending = yield* Effect.forkScoped(
     Effect.gen(function* () {
-      while (!(yield* Ref.get(isOver))) {
+      while (!alone && !(yield* Ref.get(isOver))) {
         yield* sendAll(1)
         sent++
       }
@@ -131,9 +134,11 @@ export const run = Effect.fnUntraced(function* ({ deliveries, kills }: Options) 
     missing: ids.filter(({ id }) => !heard.requests.has(id)).length,
     undelivered: left?.count,
     repeated,
-    neighbour: {
-      quiet: { mails: quiet.length, p50: percentile(quiet, 0.5), p99: percentile(quiet, 0.99) },
-      beside: { mails: latencies.length, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) }
-    }
+    neighbour: alone
+      ? undefined
+      : {
+          quiet: { mails: quiet.length, p50: percentile(quiet, 0.5), p99: percentile(quiet, 0.99) },
+          beside: { mails: latencies.length, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) }
+        }
   }
 })
