@@ -1,5 +1,6 @@
 import { Agent, get } from "node:http"
 import { Effect } from "effect"
+import * as Patience from "../src/database/Patience.ts"
 import * as InletProcess from "../test/InletProcess.ts"
 import * as StatementPlans from "../test/StatementPlans.ts"
 import type { Installation } from "./Installation.ts"
@@ -132,10 +133,12 @@ const lists = Effect.fnUntraced(function* ({ large, sql }: Installation) {
   }
 })
 
-const pagesOf = ({ plan }: StatementPlans.Executed) =>
+/** The pages that a statement read. */
+export const pagesOf = ({ plan }: StatementPlans.Executed) =>
   (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0)
 
-const explaining = {
+/** Settings with which plans have the pages they read. */
+export const explaining = {
   "auto_explain.log_analyze": "on",
   "auto_explain.log_buffers": "on",
   "auto_explain.log_timing": "off"
@@ -146,7 +149,7 @@ export const measure = Effect.fnUntraced(function* (own: Installation) {
   const plans = yield* StatementPlans.before(own.url, explaining)
   const explained = yield* InletProcess.start({ ...own.settings, ROLES: "http", DATABASE_URL: plans.url })
   const costs = new Map<string, Cost>()
-  for (const [name, path] of Object.entries(yield* lists(own))) {
+  for (const [name, path] of Object.entries(yield* Patience.forMuch(lists(own)))) {
     // The first runs are slower, and from the sixth on PostgreSQL may cache a plan.
     for (let warm = 0; warm < 8; warm++) yield* timed(own.api.url + path, own.key)
     const times: Array<number> = []

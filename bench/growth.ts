@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path } from "effect"
+import * as Patience from "../src/database/Patience.ts"
 import * as MailHistory from "../test/MailHistory.ts"
 import * as Installation from "./Installation.ts"
 import * as ListCost from "./ListCost.ts"
 import * as MessageCost from "./MessageCost.ts"
+import * as QueueCost from "./QueueCost.ts"
 import * as SteadyLoad from "./SteadyLoad.ts"
 import * as SweepCost from "./SweepCost.ts"
 
@@ -36,16 +38,18 @@ const measure = Effect.fnUntraced(function* (size: number) {
     Effect.provideContext(own.world)
   )
   yield* Console.log(`${size} events seeded in ${((performance.now() - started) / 1_000).toFixed(0)} s`)
-  const bytes = yield* bytesOf(own, size)
+  const bytes = yield* Patience.forMuch(bytesOf(own, size))
   const costs = yield* ListCost.measure(own)
   yield* Console.log(
     [...costs]
       .map(([name, { median, p95, pages }]) => `${name}: ${median.toFixed(1)} / ${p95.toFixed(1)} ms, ${pages}`)
       .join("\n")
   )
+  const queue = yield* QueueCost.measure(own)
+  yield* Console.log(queue)
   const message = yield* MessageCost.measure(own, sender)
   yield* Console.log(message)
-  return { size, bytes, costs, message }
+  return { size, bytes, costs, message, queue }
 }, Effect.scoped)
 
 const program = Effect.gen(function* () {
@@ -68,6 +72,8 @@ const program = Effect.gen(function* () {
     `| milliseconds of statements | ${results.map(({ message }) => message.milliseconds.toFixed(2)).join(" | ")} |`,
     `| bytes of write-ahead log | ${results.map(({ message }) => message.log.toFixed(0)).join(" | ")} |`,
     `| delivered per second | ${results.map(({ message }) => message.perSecond.toFixed(0)).join(" | ")} |`,
+    "",
+    results.at(-1)?.queue ?? "",
     "",
     "| bytes of an event | rows | indexes |",
     "|---|---|---|",
