@@ -17,8 +17,8 @@ import * as OldSegments from "./OldSegments.ts"
 import * as SweeperClock from "./SweeperClock.ts"
 import * as WithoutRow from "./WithoutRow.ts"
 
-/** Rows removed by one statement, few so that no lock is held for long. */
-const batch = 500
+/** Rows removed by one statement: few, because mail waits for it at the embedded database's only session. */
+const batch = 100
 
 /** Days until an unverified domain is removed. */
 const pendingDays = 30
@@ -199,7 +199,7 @@ const inBatches = Effect.fnUntraced(function* <E, R>(size: number, removeBatch: 
     last = yield* removeBatch
     removed += last
     // Mail takes precedence.
-    yield* Effect.sleep("50 millis")
+    yield* Effect.sleep("10 millis")
   }
   return removed
 })
