@@ -1,7 +1,7 @@
 import { FairQueue } from "../schedule/FairQueue.ts"
 import * as ParserJob from "./ParserJob.ts"
 import { mostOfThread, ParserWorker } from "./ParserWorker.ts"
-import type { Handed, ThreadSettings } from "./ReadTask.ts"
+import { type Handed, movable, type ThreadSettings } from "./ReadTask.ts"
 import { TenantShares } from "./TenantShares.ts"
 import * as ThreadChoice from "./ThreadChoice.ts"
 import { ThreadDemand } from "./ThreadDemand.ts"
@@ -24,11 +24,11 @@ export interface PoolOptions {
   /** Maximum concurrent jobs of one tenant in threads. */
   readonly mostPerTenant: number
   readonly log: (line: string, reason: string) => void
-  /** Called when the number of threads changes. */
+  /** Called when the number of threads changes. Looks are needed from then on. */
   readonly changed: (threads: number) => void
   /** Called when a thread with work was terminated or ended. */
   readonly lost: () => void
-  /** Called when a job waits or a thread starts. Looks are needed from then on. */
+  /** Called when a job waits. Looks are needed from then on. */
   readonly busy: () => void
 }
 
@@ -119,7 +119,7 @@ export class ParserPool {
   }
 
   #start(isAlone: boolean) {
-    const { busy, changed, limits, now, settings } = this.#options
+    const { changed, limits, now, settings } = this.#options
     const thread: ParserWorker = new ParserWorker({
       settings,
       limits,
@@ -135,7 +135,6 @@ export class ParserPool {
     })
     this.#threads.add(thread)
     changed(this.#threads.size)
-    busy()
   }
 
   /** Returns whether it still belonged to the pool. */
@@ -299,11 +298,3 @@ const isOfDelivery = ({ task: { kind } }: ParserJob.ParserJob) => kind === "read
 
 /** True if the thread holds the message after the sender check. */
 const isHeld = ({ isAlone, isSlow, task }: ParserJob.ParserJob) => isSlow && !isAlone && task.kind === "read"
-
-/** In memory of its own, which is transferred as a whole. */
-const movable = (message: Uint8Array): Uint8Array<ArrayBuffer> => {
-  const { buffer, byteLength } = message
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
-    ? new Uint8Array(buffer)
-    : new Uint8Array(message)
-}

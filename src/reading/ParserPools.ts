@@ -51,7 +51,10 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
     mostThreads: isForDelivery ? mostForDelivery : 1,
     mostPerTenant: isForDelivery ? Number.POSITIVE_INFINITY : 1,
     log: (line, reason) => void fork(Effect.logWarning(line, reason)),
-    changed: (count) => threads.updateUnsafe(count, context),
+    changed: (count) => {
+      threads.updateUnsafe(count, context)
+      busy()
+    },
     lost: () => lost.updateUnsafe(1, context),
     busy
   })

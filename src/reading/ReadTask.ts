@@ -71,6 +71,14 @@ export interface Handed {
   readonly isHeld: boolean
 }
 
+/** The bytes in memory of their own, which is transferred as a whole. */
+export const movable = (message: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const { buffer, byteLength } = message
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    ? new Uint8Array(buffer)
+    : new Uint8Array(message)
+}
+
 /** A message to a thread: new tasks, and the numbers of held messages to parse now. */
 export interface Batch {
   readonly handed: ReadonlyArray<Handed>
