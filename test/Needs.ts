@@ -115,7 +115,7 @@ export const cluster = program(
 
 export const patroni = program(
   "Patroni, etcd, HAProxy, and network namespaces that root may make",
-  "apt-get install patroni etcd-server haproxy postgresql iproute2, and be root. Stop the services that the packages start",
+  "apt-get install patroni python3-etcd etcd-server haproxy postgresql iproute2, and be root. Stop the services that the packages start",
   `[ "$(id -u)" = 0 ] && patroni --version && etcd --version && haproxy -v && psql --version && runuser -u postgres -- true
   ip netns add inlet-need && ip netns delete inlet-need`
 )

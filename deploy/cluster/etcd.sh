@@ -12,9 +12,10 @@ for address in $NODES; do
 done
 mkdir -p "$FOLDER"
 # Longer than the defaults, because a busy disk delays heartbeats. pre-vote: a member that was cut off deposes nobody.
+# enable-v2: see patroni.sh.
 exec etcd --name "node$NODE" --data-dir "$FOLDER/etcd" \
   --listen-peer-urls "http://$own:2380" --initial-advertise-peer-urls "http://$own:2380" \
   --listen-client-urls "http://$own:2379" --advertise-client-urls "http://$own:2379" \
   --initial-cluster "$members" --initial-cluster-token inlet \
-  --initial-cluster-state new --heartbeat-interval 250 --election-timeout 2500 --pre-vote --log-level warn \
+  --initial-cluster-state new --heartbeat-interval 250 --election-timeout 2500 --pre-vote --enable-v2 --log-level warn \
   --logger zap --auto-compaction-mode periodic --auto-compaction-retention 1h

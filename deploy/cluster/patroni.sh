@@ -10,7 +10,9 @@ for address in $NODES; do etcd="$etcd${etcd:+,}$address:2379"; done
 binaries=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
 mkdir -p "$FOLDER"
 export PATRONI_NAME="node$NODE"
-export PATRONI_ETCD3_HOSTS="$etcd"
+# Not PATRONI_ETCD3_HOSTS: with etcd's API of version 3, Patroni up to 3.0.2 overwrites the lock of its successor after a
+# freeze (github.com/patroni/patroni/pull/2689). In version 2 it compares first.
+export PATRONI_ETCD_HOSTS="$etcd"
 export PATRONI_RESTAPI_LISTEN="$own:8008" PATRONI_RESTAPI_CONNECT_ADDRESS="$own:8008"
 export PATRONI_POSTGRESQL_CONNECT_ADDRESS="$own:5432"
 export PATRONI_POSTGRESQL_DATA_DIR="$FOLDER/data" PATRONI_POSTGRESQL_PGPASS="$FOLDER/pgpass"
