@@ -17,6 +17,10 @@ const Members = Schema.Struct({
   members: Schema.Array(Schema.Struct({ name: Schema.String, role: Schema.String, state: Schema.String }))
 })
 
+const Followers = Schema.Struct({
+  replication: Schema.Array(Schema.Struct({ state: Schema.String, sync_state: Schema.String }))
+})
+
 const passwords = {
   SUPERUSER_PASSWORD: "superuser-of-the-trial",
   REPLICATION_PASSWORD: "replication-of-the-trial",
@@ -103,11 +107,17 @@ const make = Effect.fnUntraced(function* (network: string) {
         NODES: all.map(addressOf).join(" "),
         FOLDER: path.join(folder, "nodes", `${node}`)
       }
+      yield* run("runuser", ["-u", "postgres", "--", "mkdir", "-p", env.FOLDER])
       yield* Effect.forEach(["etcd.sh", "patroni.sh"], (script) =>
-        Program.start("ip", within(node, "runuser", "-u", "postgres", "--", "sh", path.join(scripts, script)), {
-          env,
-          cwd: scripts
-        }).pipe(Scope.provide(life))
+        Program.start(
+          "ip",
+          within(
+            node,
+            ...["runuser", "-u", "postgres", "--", "sh", "-c", 'exec sh "$1" >> "$2" 2>&1', "sh"],
+            ...[path.join(scripts, script), path.join(env.FOLDER, `${script}.log`)]
+          ),
+          { env, cwd: scripts }
+        ).pipe(Scope.provide(life))
       )
     },
     Effect.provide(NodeServices.layer),
@@ -155,11 +165,40 @@ const make = Effect.fnUntraced(function* (network: string) {
       env: { LISTEN: "127.0.0.1", NODE1: addressOf(1), NODE2: addressOf(2), NODE3: addressOf(3) }
     }
   )
+  /** How the standbys follow the primary. */
+  const streams = Effect.gen(function* () {
+    const node = yield* primary
+    const answer = node === undefined ? Option.none() : yield* ask(node, "/patroni")
+    return Option.match(
+      Option.flatMap(answer, ({ json }) => Schema.decodeUnknownOption(Followers)(json)),
+      {
+        onNone: () => "",
+        onSome: ({ replication }) =>
+          replication
+            .flatMap(({ state, sync_state }) => (state === "streaming" ? [sync_state] : []))
+            .sort()
+            .join()
+      }
+    )
+  })
+  /** The last lines of each Patroni. */
+  const logs = Effect.map(
+    Effect.forEach(all, (node) => fs.readFileString(path.join(folder, "nodes", `${node}`, "patroni.sh.log"))),
+    (texts) => texts.map((text, index) => `node${index + 1}:\n${text.split("\n").slice(-25).join("\n")}`).join("\n")
+  ).pipe(Effect.orElseSucceed(() => "no logs"))
   const whole = Effect.sleep("500 millis").pipe(
-    Effect.andThen(members),
-    Effect.repeat({ until: (found) => roles(found) === "leader,replica,sync_standby" }),
-    Effect.timeout("3 minutes"),
-    Effect.orDie,
+    Effect.andThen(Effect.all([members, streams])),
+    // A node that was cut off keeps its role in etcd for a while, so the word of the primary counts too.
+    Effect.repeat({
+      until: ([found, streams]) => roles(found) === "leader,replica,sync_standby" && streams === "async,sync"
+    }),
+    Effect.timeoutOrElse({
+      duration: "3 minutes",
+      orElse: () =>
+        Effect.flatMap(Effect.all([members, logs]), ([found, text]) =>
+          Effect.die(new Error(`The cluster is not whole after 3 minutes: ${JSON.stringify(found)}\n${text}`))
+        )
+    }),
     Effect.asVoid
   )
   yield* whole
