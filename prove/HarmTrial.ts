@@ -98,6 +98,11 @@ export const run = Effect.fn("HarmTrial.run")(
       }).pipe(Scope.provide(scope))
 
     const receiver = yield* Receiver.make
+    // Deliveries are under way at any moment, so a worker that is killed leaves some leased.
+    yield* receiver.webhook.answerAlways((_request, response) => {
+      // @effect-diagnostics-next-line globalTimers:off
+      setTimeout(() => response.writeHead(200).end(), 100)
+    })
     const [inlet] = inlets
     if (inlet === undefined) return yield* Effect.die(new Error("No process"))
     const { address, domainId, key, secret } = yield* inlet.inbox(receiver.url)
@@ -123,6 +128,10 @@ export const run = Effect.fn("HarmTrial.run")(
       if (harm === undefined) break
       const stage = { nodes, database, sql, store, mail, others, replace }
       const result = yield* harm.strike(stage)
+      yield* Effect.sleep("100 millis").pipe(
+        Effect.repeat({ until: () => sender.sent.some(({ acceptedAt = 0 }) => acceptedAt > result.restored) }),
+        Effect.timeoutOption("2 minutes")
+      )
       yield* Effect.sleep(yield* Random.nextIntBetween(3_000, 8_000))
       struck.push({ ...result, until: yield* Clock.currentTimeMillis, title: harm.title })
     } while ((yield* Clock.currentTimeMillis) < until)
@@ -226,12 +235,12 @@ export const run = Effect.fn("HarmTrial.run")(
   Effect.orDie
 )
 
-/** The longest time without a success that touches a span, in milliseconds. */
+/** The longest time without a success in a span, in milliseconds. What follows the span belongs to the next harm. */
 const longestGap = (times: ReadonlyArray<number>, from: number, until: number) => {
   let longest = 0
   for (const [index, time] of times.entries()) {
     const before = times[index - 1] ?? time
-    if (time > from && before < until) longest = Math.max(longest, time - before)
+    if (time > from && before < until) longest = Math.max(longest, Math.min(time, until) - before)
   }
   return longest
 }
