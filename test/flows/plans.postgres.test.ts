@@ -67,6 +67,8 @@ const mayCross = [
   "message_key = $1 AND true",
   "FROM deliveries WHERE status = 'dead' LIMIT",
   "waiting AS (",
+  // The look for background work.
+  "SELECT json_build_array(coalesce((SELECT true FROM",
   "received_at < now() - make_interval(days => ",
   "received_at < now() - interval '7 days'",
   "SELECT asked.id FROM unnest"
