@@ -25,6 +25,7 @@ const styles: ReadonlyArray<Bomb> = [
     "nested selectors of nested elements",
     `<style>div div div div div div{color:red}</style>${"<div>".repeat(3_000)}`
   ),
+  mail("rules for short tags", `<style>${":has(a){display:none}".repeat(1_400)}</style>${"<p>".repeat(350_000)}`),
   mail(
     "siblings by position",
     `<style>${numbered(800, (number) => `p:nth-child(${number}n+1) ~ p{color:red}`)}</style>${"<p>x".repeat(8_000)}`

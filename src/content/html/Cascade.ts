@@ -18,6 +18,9 @@ const mostKnown = 4_000
 let howManyKnown = 0
 const longestKnown = 400
 
+/** The cost of finding the rules of an element, which tags of three characters would not pay for. */
+const stepsOfElement = 20
+
 /** Maximum cached keys per mail. */
 const sizeInMail = 1_000_000
 
@@ -52,6 +55,7 @@ export class Cascade {
 
   #effects(tokens: Tag, element: Frame): Effects {
     if (this.rules.isEmpty && !tokens.hasAttributes()) return byTag.get(element.name) ?? none
+    this.#budget.steps -= stepsOfElement
     const attribute = tokens.attribute("style") ?? ""
     const before = element.kind.css + wall(Hints.css(element.name, tokens))
     const rules = StyleSheets.fitting(this.rules, element, this.#budget)
