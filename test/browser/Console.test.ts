@@ -320,7 +320,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
 
           yield* step(() => rows.first().locator("summary").first().click())
           yield* step(() => rows.first().getByRole("button", { name: "Send a test" }).click())
-          yield* step(() => rows.first().getByText("200").waitFor())
+          yield* step(() => rows.first().getByText("✓ 200").waitFor())
 
           yield* step(() => rows.last().locator("summary").first().click())
           yield* step(() => rows.last().getByRole("button", { name: "Reject its mail" }).click())
