@@ -90,3 +90,12 @@ export const make =
       return [{ id, domainId, recipients: own, mail, received, tls }]
     })
   }
+
+/** No message takes longer to store, unless the clock was set meanwhile. */
+const longestMillis = 600_000
+
+/** The milliseconds until the commit at this time, or null if the clock was set since the message came. */
+export const storedMs = ({ receivedAt }: Pick<Mail, "receivedAt">, committedAt: number): number | null => {
+  const took = committedAt - receivedAt
+  return took >= 0 && took <= longestMillis ? took : null
+}

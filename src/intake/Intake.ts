@@ -277,7 +277,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
           if (!isOurs) return
           release(copies.filter(({ id }) => !mails.some((mail) => mail.id === id)))
           const storedAt = now()
-          for (const mail of mails) mail.storedMs = Math.max(0, storedAt - mail.receivedAt)
+          for (const mail of mails) mail.storedMs = Copies.storedMs(mail, storedAt)
           // Answers the sender first.
           for (const mail of mails) read(Effect.andThen(Effect.yieldNow, store.reader.read(mail)))
         }

@@ -43,7 +43,7 @@ export interface Mail {
   message: Uint8Array | undefined
   /** The position in the log, set once stored. Null for a file or object of its own. */
   place: Place | null
-  /** Milliseconds from the end of the message to its commit. Null in a process that did not accept it. */
+  /** Milliseconds from the end of the message to its commit. Null in a process that did not accept it, or if the clock was set. */
   storedMs: number | null
   readonly bytes: number
   /** Number of times a process started to parse it, including this one. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import * as Copies from "../../src/intake/Copies.ts"
 import { InboundEvent } from "../../src/model/InboundEvent.ts"
 import * as Uuid7 from "../../src/model/Uuid7.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -183,5 +184,11 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         })
       })
     )
+
+    it("has no time until its commit if the clock was set meanwhile", () => {
+      const receivedAt = 1_770_000_000_000
+      const after = (millis: number) => Copies.storedMs({ receivedAt }, receivedAt + millis)
+      assert.deepStrictEqual([0, 6, 600_000, 600_001, 10 ** 10, -1].map(after), [0, 6, 600_000, null, null, null])
+    })
   }
 )
