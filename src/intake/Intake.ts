@@ -7,8 +7,6 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
-import * as Judgement from "../trust/Judgement.ts"
-import * as Routes from "../webhooks/routes/Routes.ts"
 import * as Admissions from "./Admissions.ts"
 import * as Copies from "./Copies.ts"
 import * as Deadline from "./Deadline.ts"
@@ -18,14 +16,15 @@ import * as InboundTransaction from "./InboundTransaction.ts"
 import * as Incoming from "./Incoming.ts"
 import { type NotStored, notStored } from "./NotStored.ts"
 import {
-  DemoFull,
-  QuotaReached,
+  type DemoFull,
+  type QuotaReached,
   type Recipient,
-  RejectedRoute,
+  type RejectedRoute,
   type SenderQuotaReached,
-  SenderRejected,
+  type SenderRejected,
   UnknownDomain
 } from "./Recipient.ts"
+import * as RecipientDecision from "./RecipientDecision.ts"
 import * as TypedAddress from "./TypedAddress.ts"
 
 export type IntakeError =
@@ -43,7 +42,7 @@ export class Intake extends Context.Service<
   Intake,
   {
     /** Resolves an address as typed by the client to a recipient. Fails within 8 seconds. */
-    admit(address: string, session: Judgement.Session): Effect.Effect<Recipient, IntakeError>
+    admit(address: string, session: RecipientDecision.Session): Effect.Effect<Recipient, IntakeError>
     /**
      * Stores a message for all recipients or none, within 8 seconds. Copies its chunks before its first asynchronous
      * step. After success the message is durable, and its events follow. Succeeds with the keys by which a retry is
@@ -70,8 +69,10 @@ export class Intake extends Context.Service<
 
       const admit: Intake["Service"]["admit"] = (typed, session) => {
         const address = TypedAddress.parse(typed)
-        if (address === undefined) return Effect.fail(new UnknownDomain())
-        return Effect.flatMap(lookUp(address.domain), (admission) => recipientOf(address, admission, session, limits))
+        if (address === undefined) return RecipientDecision.unknownDomain
+        return Effect.flatMap(lookUp(address.domain, session.hasErred === true), (admission) =>
+          RecipientDecision.of(address, admission, session, limits)
+        )
       }
 
       const receive: Intake["Service"]["receive"] = (arrival) =>
@@ -91,30 +92,6 @@ export class Intake extends Context.Service<
       return Intake.of({ admit, receive })
     })
   )
-}
-
-const recipientOf = (
-  { domain, localPart }: TypedAddress.TypedAddress,
-  admission: Admissions.Admission | null,
-  session: Judgement.Session,
-  { emailsPerDay }: { readonly emailsPerDay: number }
-): Effect.Effect<Recipient, UnknownDomain | RejectedRoute | SenderRejected | QuotaReached | DemoFull> => {
-  if (admission === null) return Effect.fail(new UnknownDomain())
-  const { accepted, demoMails, id, routes, spamAction, workspaceId } = admission
-  const route = Routes.match(routes, localPart)
-  if (route === undefined) return Effect.die(`The domain ${id} has no catch-all`)
-  if (route.action === "reject") return Effect.fail(new RejectedRoute({ pattern: route.pattern }))
-  const rules = admission.rules ?? []
-  if (rules.length > 0 && Judgement.rejecting(rules, route.id, session) !== undefined) {
-    return Effect.fail(new SenderRejected())
-  }
-  if (emailsPerDay > 0 && accepted >= emailsPerDay) {
-    const workspaceIds = workspaceId === null ? [] : [workspaceId]
-    return Effect.fail(new QuotaReached({ limit: emailsPerDay, workspaceIds }))
-  }
-  if (demoMails !== null && demoMails >= InboundTransaction.mailsPerDemo) return Effect.fail(new DemoFull())
-  const address = `${localPart}@${domain}`
-  return Effect.succeed({ address, domain, domainId: id, workspaceId, route, rules, spamAction })
 }
 
 /** What stores messages. */

@@ -33,6 +33,14 @@ const toError = ({ code, enhanced, text }: Reply.Reply): Error =>
   // The library chooses the enhanced code by the basic one, but passes on a code that is text.
   Object.assign(new Error(text), { responseCode: `${code} ${enhanced}` as unknown as number })
 
+/** One error for each reply, because its stack trace costs more than the rest of a refusal. */
+const errors = new WeakMap<Reply.Reply, Error>()
+const errorOf = (reply: Reply.Reply) => {
+  const error = errors.get(reply) ?? toError(reply)
+  errors.set(reply, error)
+  return error
+}
+
 /** A cipher suite of an older TLS version may name a version before that of the session. */
 const tlsOf = ({ secure, tlsOptions }: SMTPServerSession) => {
   if (!secure) return null
@@ -56,6 +64,8 @@ export const layer = Layer.effectDiscard(
     const recipientsOf = ({ envelope }: SMTPServerSession) =>
       // A new session has no envelope yet, despite its type.
       envelope?.rcptTo.flatMap((address) => accepted.get(address) ?? []) ?? []
+    /** The sessions in which a recipient was unknown. */
+    const erred = new WeakSet<SMTPServerSession>()
     /** The messages under way whose bytes are discarded. */
     const discarded = new WeakMap<SMTPServerSession, Refusing.Message>()
     const typed = TypedRecipients.make()
@@ -79,9 +89,10 @@ export const layer = Layer.effectDiscard(
       }
       const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       const reply = error === undefined ? Reply.bug : Reply.fromError(error)
+      if (error?._tag === "UnknownDomain") erred.add(session)
       const workspaceIds = error?._tag === "QuotaReached" ? error.workspaceIds : undefined
       refusing.refused({ ...about, command, session, reply, workspaceIds, cause: exit.cause })
-      send(() => callback(toError(reply)))
+      send(() => callback(errorOf(reply)))
     }
 
     const send = (callback: () => void) => {
@@ -195,7 +206,7 @@ export const layer = Layer.effectDiscard(
       closeTimeout: 20_000,
       onRcptTo: (address, session, callback) => {
         const recipient = typed.address(session.id, address.address)
-        run(intake.admit(recipient, clientOf(session))).addObserver((exit) =>
+        run(intake.admit(recipient, { ...clientOf(session), hasErred: erred.has(session) })).addObserver((exit) =>
           reply(
             "RCPT",
             session,

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { UnknownDomain } from "../../src/intake/Recipient.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
@@ -168,6 +169,28 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
         assert.notMatch(line, /[\u0000-\u001f]/)
         assert.notInclude(line, "forged")
       }
+    })
+  )
+})
+
+/** The recipients whose lookup may wait. */
+const waited: Array<string> = []
+const unknown = SmtpAlone.layer({
+  intake: {
+    admit: (address, { hasErred }) => {
+      if (hasErred === true) waited.push(address)
+      return Effect.fail(new UnknownDomain())
+    }
+  }
+})
+
+layer(unknown, { excludeTestServices: true })("A session with an unknown recipient", (it) => {
+  it.effect("lets the lookups of later recipients wait", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const recipients = ["one", "two", "three"].map((name) => `${name}@unknown.example`)
+      yield* Mailbox.begin(port, recipients)
+      assert.deepStrictEqual(waited, recipients.slice(1))
     })
   )
 })

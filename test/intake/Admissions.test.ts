@@ -1,0 +1,44 @@
+import { setImmediate } from "node:timers/promises"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { CurrentTransformer } from "effect/sql/Statement"
+import * as Admissions from "../../src/intake/Admissions.ts"
+import { DomainName } from "../../src/model/Domain.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+
+const turns = Effect.replicateEffect(
+  Effect.promise(() => setImmediate()),
+  5
+)
+
+/** How many statements two lookups take, of which the second comes some turns of the event loop after the first. */
+const statementsOfTwo = Effect.fnUntraced(function* (mayWait: boolean) {
+  let statements = 0
+  const count = <A>(statement: A) =>
+    Effect.sync(() => {
+      statements++
+      return statement
+    })
+  const lookUp = yield* Effect.provideService(Admissions.make, CurrentTransformer, count)
+  const first = yield* Effect.forkChild(lookUp(DomainName.make("one.example"), mayWait))
+  yield* turns
+  const second = yield* Effect.forkChild(lookUp(DomainName.make("two.example"), mayWait))
+  assert.deepStrictEqual(yield* Fiber.joinAll([first, second]), [null, null])
+  return statements
+}, Effect.scoped)
+
+layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A lookup of a domain", (it) => {
+  it.effect("waits for no later one", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* statementsOfTwo(false), 2)
+    })
+  )
+
+  it.effect("shares its statement with later ones if it may wait", () =>
+    Effect.gen(function* () {
+      // On a busy machine the 10 ms may be over before the second one comes.
+      const tries = yield* Effect.replicateEffect(statementsOfTwo(true), 20)
+      assert.include(tries, 1)
+    })
+  )
+})
