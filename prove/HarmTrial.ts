@@ -2,10 +2,10 @@ import { NodeServices } from "@effect/platform-node"
 import { Array, Clock, Context, Duration, Effect, FileSystem, Layer, Random, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../src/database/Database.ts"
-import type { Answer } from "../test/ApiCall.ts"
 import { S3Server } from "../test/simulators/S3Server.ts"
 import type { Harm, Struck } from "./Harms.ts"
 import { Nodes } from "./Nodes.ts"
+import * as Outcome from "./Outcome.ts"
 import * as Receiver from "./Receiver.ts"
 import * as Sender from "./Sender.ts"
 import * as Service from "./Service.ts"
@@ -138,45 +138,19 @@ export const run = Effect.fn("HarmTrial.run")(
     const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
     yield* sender.finish
 
-    const events = Effect.fnUntraced(function* (way: string) {
-      const list: Array<{ readonly subject: string; readonly event_id: string }> = []
-      for (let cursor: string | null = ""; cursor !== null; ) {
-        const page: string = `/api/domains/${domainId}/events?limit=100${way}${cursor === "" ? "" : `&cursor=${cursor}`}`
-        const asked: Answer | undefined = yield* running.others[0]?.call("GET", page, { key }) ?? Effect.undefined
-        if (asked === undefined) break
-        const { headers, json, status } = asked
-        if (status !== 200) {
-          yield* Effect.sleep(Duration.seconds(Number(headers["retry-after"] ?? 1)))
-          continue
-        }
-        list.push(...json.events)
-        cursor = json.next_cursor
+    const get = (path: string) =>
+      running.others[0]?.call("GET", path, { key }) ?? Effect.die(new Error("No process serves the API"))
+    const parties = { domainId, get, sender, receiver }
+    yield* Outcome.settled(parties, patience)
+    const { accepted, doubled, faults, lost } = yield* Outcome.of(parties, {
+      printed: (yield* Effect.forEach([...ended, ...mail, ...others], ({ printed }) => printed)).join(""),
+      secrets: {
+        "the API key": key,
+        "the signing secret": secret,
+        "the password of the database": new URL(Redacted.value(url)).password,
+        "the text of a mail": Sender.text
       }
-      return list
     })
-    const accepted = sender.sent.filter(({ acceptedAt }) => acceptedAt !== undefined)
-    const heard = () => Map.groupBy(receiver.events.values(), ({ marker }) => marker)
-    const isMissing =
-      (known: ReadonlyMap<string, unknown>) =>
-      ({ marker }: Sender.Sent) =>
-        !known.has(marker)
-    const isDone = Effect.gen(function* () {
-      if (accepted.some(isMissing(heard()))) return false
-      return (yield* events("&delivery=pending")).length === 0
-    })
-    yield* Effect.sleep("1 second").pipe(
-      Effect.andThen(isDone),
-      Effect.repeat({ until: (yes) => yes }),
-      Effect.timeoutOption(patience)
-    )
-
-    const byMarker = heard()
-    const listed = Map.groupBy(yield* events(""), ({ subject }) => subject)
-    const lost = accepted.filter(isMissing(byMarker))
-    const unlisted = accepted.filter(isMissing(listed))
-    const doubled = new Set([...byMarker, ...listed].flatMap(([marker, found]) => (found.length > 1 ? [marker] : [])))
-    const known = new Set(sender.sent.map(({ marker }) => marker))
-    const invented = [...byMarker.keys(), ...listed.keys()].filter((marker) => !known.has(marker))
     const orphans = [...new Set(struck.flatMap(({ orphans }) => orphans))]
     const open = new Set(
       (yield* sql<{ readonly id: string }>`
@@ -187,15 +161,6 @@ export const run = Effect.fn("HarmTrial.run")(
     const times = accepted.flatMap(({ acceptedAt }) => acceptedAt ?? []).sort((one, other) => one - other)
     const gaps = struck.map(({ from, until }) => longestGap(times, from, until))
     const owns = struck.map(({ from, restored }) => restored - from)
-    const output = (yield* Effect.forEach([...ended, ...mail, ...others], ({ printed }) => printed)).join("")
-    const told = [key, secret, new URL(Redacted.value(url)).password, Sender.text].filter((text) =>
-      output.includes(text)
-    )
-    const some = (found: ReadonlyArray<string>, what: string) =>
-      found.length === 0
-        ? []
-        : [`${what}: ${found.slice(0, 5).join(", ")}${found.length > 5 ? " …" : ""} (${found.length})`]
-    const markers = (sent: ReadonlyArray<Sender.Sent>) => sent.map(({ marker }) => marker)
     const verdict: Verdict = {
       title,
       seconds,
@@ -214,18 +179,8 @@ export const run = Effect.fn("HarmTrial.run")(
       takenOver: orphans.filter((id) => !open.has(id)).length,
       faults: [
         ...struck.flatMap(({ faults, title }) => faults.map((fault) => `${title}: ${fault}`)),
-        ...some(markers(lost), "Answered 250 and lost"),
-        ...some([...doubled], "More than one event of one message"),
-        ...some(invented, "Delivered or listed, and never sent"),
-        ...some(markers(unlisted), "Answered 250 and not listed by the API"),
-        ...some([...receiver.rejected], "Requests that failed verification"),
-        ...some([...sender.bounced], "Refused for good"),
-        ...some(
-          markers(sender.sent.filter(({ acceptedAt }) => acceptedAt === undefined)),
-          "Not accepted within a minute after the end"
-        ),
-        ...some([...open], "Not delivered at the end"),
-        ...some(told, "Printed")
+        ...faults,
+        ...Outcome.some([...open], "Not delivered at the end")
       ]
     }
     return { verdict, struck, gaps }

@@ -2,12 +2,12 @@ import { NodeServices } from "@effect/platform-node"
 import { Array, Clock, Context, Duration, Effect, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../src/database/Database.ts"
-import type { Answer } from "../test/ApiCall.ts"
 import * as RawLog from "../test/RawLog.ts"
 import * as Bridge from "./Bridge.ts"
 import { Cluster } from "./Cluster.ts"
 import * as Disk from "./Disk.ts"
 import * as IngestCarrier from "./IngestCarrier.ts"
+import * as Outcome from "./Outcome.ts"
 import * as Receiver from "./Receiver.ts"
 import type { Scenario } from "./Scenarios.ts"
 import * as Sender from "./Sender.ts"
@@ -88,60 +88,24 @@ export const run = Effect.fn("Trial.run")(
     yield* sender.finish
     if (leases === "taken as over" && scenario.database === "server") yield* endLeases(url.href)
 
-    const events = Effect.fnUntraced(function* (path: string) {
-      const list: Array<{ readonly subject: string; readonly event_id: string; readonly inbound_email_id: string }> = []
-      for (let cursor: string | null = ""; cursor !== null; ) {
-        const page: string = `/api/domains/${domainId}/events?limit=100${path}${cursor === "" ? "" : `&cursor=${cursor}`}`
-        const { headers, json, status }: Answer = yield* service.call("GET", page, { key })
-        // Long lists are requested within the request rate of a workspace.
-        if (status === 429) {
-          yield* Effect.sleep(Duration.seconds(Number(headers["retry-after"] ?? 1)))
-          continue
-        }
-        list.push(...json.events)
-        cursor = json.next_cursor
+    const get = (path: string) => service.call("GET", path, { key })
+    const parties = { domainId, get, sender, receiver }
+    yield* Outcome.settled(parties, patience)
+    const delivered = yield* Outcome.events(parties, "&delivery=delivered")
+    const { accepted, doubled, faults, heard, listed, lost } = yield* Outcome.of(parties, {
+      printed: `${yield* service.printed}${yield* other.printed}`,
+      secrets: {
+        "the API key": key,
+        "the signing secret": secret,
+        SECRETS_KEY: secretsKey,
+        "the password of the database": url.password,
+        "the text of a mail": Sender.text
       }
-      return list
     })
-
-    const accepted = sender.sent.filter(({ acceptedAt }) => acceptedAt !== undefined)
-    const heard = () => Map.groupBy(receiver.events.values(), ({ marker }) => marker)
-    const isMissing = ({ marker }: Sender.Sent) => !heard().has(marker)
-    // Delivered, and recorded as such.
-    const isDone = Effect.gen(function* () {
-      if (accepted.some(isMissing)) return false
-      return (yield* events("&delivery=pending")).length === 0
-    })
-    yield* Effect.sleep("250 millis").pipe(
-      Effect.andThen(isDone),
-      Effect.repeat({ until: (yes) => yes }),
-      Effect.timeoutOption(patience)
-    )
-
-    const byMarker = heard()
-    const listed = Map.groupBy(yield* events(""), ({ subject }) => subject)
-    const delivered = yield* events("&delivery=delivered")
-    const known = new Set(sender.sent.map(({ marker }) => marker))
-    const lost = accepted.filter(isMissing)
-    const doubled = new Set([...byMarker, ...listed].flatMap(([marker, events]) => (events.length > 1 ? [marker] : [])))
-    const invented = [...byMarker.keys(), ...listed.keys()].filter((marker) => !known.has(marker))
-    const unlisted = accepted.filter(({ marker }) => !listed.has(marker))
-    const output = `${yield* service.printed}${yield* other.printed}`
-    const told = Object.entries({
-      "the API key": key,
-      "the signing secret": secret,
-      SECRETS_KEY: secretsKey,
-      "the password of the database": url.password,
-      "the text of a mail": Sender.text
-    }).flatMap(([what, value]) => (output.includes(value) ? [what] : []))
     const kept = new Set([...listed.values()].flat().map(({ inbound_email_id }) => inbound_email_id))
     const stray = (yield* RawLog.records(disk.folder)).flatMap(({ id }) => (kept.has(id) ? [] : [id]))
     const isUnscathed = sender.sent.every(({ postponed, unanswered }) => postponed + unanswered === 0)
 
-    const some = (found: ReadonlyArray<string>, what: string) =>
-      found.length === 0
-        ? []
-        : [`${what}: ${found.slice(0, 5).join(", ")}${found.length > 5 ? " …" : ""} (${found.length})`]
     const verdict: Verdict = {
       title: scenario.title,
       seconds,
@@ -149,7 +113,7 @@ export const run = Effect.fn("Trial.run")(
       sent: sender.sent.length,
       accepted: accepted.length,
       retried: sender.sent.filter(({ postponed, unanswered }) => postponed + unanswered > 0).length,
-      delivered: byMarker.size,
+      delivered: heard.size,
       lost: lost.length,
       doubled: doubled.size,
       repeated: [...receiver.events.values()].reduce((sum, { requests }) => sum + requests - 1, 0),
@@ -157,34 +121,18 @@ export const run = Effect.fn("Trial.run")(
         Math.max(
           0,
           ...accepted.flatMap(({ acceptedAt = 0, marker }) =>
-            (byMarker.get(marker) ?? []).map(({ firstAt }) => firstAt - acceptedAt)
+            (heard.get(marker) ?? []).map(({ firstAt }) => firstAt - acceptedAt)
           )
         )
       ),
       faults: [
         ...seen,
-        ...some(
-          lost.map(({ marker }) => marker),
-          "Answered 250 and lost"
-        ),
-        ...some([...doubled], "More than one event of one message"),
-        ...some(invented, "Delivered or listed, and never sent"),
-        ...some(
-          unlisted.map(({ marker }) => marker),
-          "Answered 250 and not listed by the API"
-        ),
-        ...some([...receiver.rejected], "Requests that failed verification"),
-        ...some([...sender.bounced], "Refused for good"),
-        ...some(
-          sender.sent.flatMap(({ acceptedAt, marker }) => (acceptedAt === undefined ? [marker] : [])),
-          "Not accepted within a minute after the end"
-        ),
+        ...faults,
         ...(delivered.length === accepted.length
           ? []
           : [`${delivered.length} events are listed as delivered, of ${accepted.length} messages`]),
-        ...some(told, "Printed"),
         ...((yield* service.lives) ? [] : ["The process exited on its own"]),
-        ...(scenario.leavesRecords || !disk.isMounted ? [] : some(stray, "Raw messages without an event")),
+        ...(scenario.leavesRecords || !disk.isMounted ? [] : Outcome.some(stray, "Raw messages without an event")),
         ...(isUnscathed && !scenario.killsProcesses
           ? ["No sender noticed the fault, so the scenario had no effect"]
           : [])
