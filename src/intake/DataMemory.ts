@@ -1,6 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import { Tally } from "../cache/Tally.ts"
+import { Unavailable } from "../model/ApiError.ts"
 import * as Settings from "../Settings.ts"
+
+/** The answer of the API without memory for another message. */
+export const memoryFull = new Unavailable({
+  message: "Too much mail is arriving at once. Retry in 5 s"
+})
 
 /** The memory reserved for one message. */
 export interface Share {

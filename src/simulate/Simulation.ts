@@ -6,6 +6,7 @@ import { EventFeed } from "../delivery/EventFeed.ts"
 import { canonical } from "../domains/DomainNames.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import type { Arrival } from "../intake/Copies.ts"
+import { memoryFull } from "../intake/DataMemory.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
 import * as Mime from "../mime/Mime.ts"
 import { Conflict, Invalid, TooLarge, TooManyRequests, Unavailable } from "../model/ApiError.ts"
@@ -143,11 +144,6 @@ export class Simulation extends Context.Service<
     })
   )
 }
-
-/** There is no memory for another message. */
-export const memoryFull = new Unavailable({
-  message: "Too much mail is arriving at once. Retry in 5 s"
-})
 
 const addressForm = /^[^\p{C}\s<>@]{1,64}@[^\p{C}\s<>@]{1,255}$/u
 

@@ -2,7 +2,7 @@ import { createServer } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
-import * as Doctor from "../../src/cli/commands/Doctor.ts"
+import * as ServiceDoctor from "../../src/cli/commands/ServiceDoctor.ts"
 import { MailPort } from "../../src/health/MailHost.ts"
 import * as Platform from "../../src/process/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
@@ -31,7 +31,7 @@ const found = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>
     Layer.provideMerge(Platform.layer),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
   )
-  const findings = yield* Doctor.findings.pipe(
+  const findings = yield* ServiceDoctor.findings.pipe(
     Effect.provide(world),
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
     Effect.provideService(MailPort, port)

@@ -1,10 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { DataMemory } from "../../intake/DataMemory.ts"
+import { DataMemory, memoryFull } from "../../intake/DataMemory.ts"
 import { Unavailable } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
-import { memoryFull } from "../../simulate/Simulation.ts"
 import { CurrentWorkspace } from "./Authorization.ts"
 import * as BodyLimit from "./BodyLimit.ts"
 
