@@ -79,7 +79,7 @@ export class Webhook extends Schema.Class<Webhook>("Webhook")({
   }),
   format: Schema.String.annotate({
     description:
-      "how the request looks: `inlet` is the signed event, `raw`, `mailgun`, `postmark`, `sendgrid` and `sendgrid-raw` are requests of other providers"
+      "how the request looks: `inlet` is the signed event, `raw`, `mailgun`, `postmark`, `sendgrid`, `sendgrid-raw` and `mandrill` are requests of other providers"
   }),
   basicAuth: Schema.Boolean.annotate({ description: "true if requests have a user name and a password" }),
   description: Schema.NullOr(Schema.String),

@@ -32,6 +32,7 @@ const takesAll = Effect.fnUntraced(function* (host: string, receiver: Effect.Suc
       env: {
         DOMAIN: domain,
         SIGNING_KEY: Receivers.signingKey,
+        WEBHOOK_KEY: Receivers.mandrillKey,
         PASSWORD: Receivers.password,
         INLET_URL: inlet.url,
         INLET_API_KEY: key
@@ -52,7 +53,7 @@ describe("The commands of the page for newcomers", { timeout: 120_000 }, () => {
     "set a webhook that Rails with Action Mailbox takes",
     () =>
       Effect.gen(function* () {
-        assert.strictEqual(yield* takesAll("rails.example.com", yield* Receivers.rails), 4)
+        assert.strictEqual(yield* takesAll("rails.example.com", yield* Receivers.rails), 5)
       }).pipe(Effect.provide([service, NodeServices.layer]), Effect.scoped),
     Needs.options(Needs.actionMailbox)
   )
@@ -61,7 +62,7 @@ describe("The commands of the page for newcomers", { timeout: 120_000 }, () => {
     "set a webhook that Django with Anymail takes",
     () =>
       Effect.gen(function* () {
-        assert.strictEqual(yield* takesAll("django.example.com", yield* Receivers.django), 3)
+        assert.strictEqual(yield* takesAll("django.example.com", yield* Receivers.django), 4)
       }).pipe(Effect.provide([service, NodeServices.layer]), Effect.scoped),
     Needs.options(Needs.anymail)
   )

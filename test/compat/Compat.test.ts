@@ -7,8 +7,8 @@ import * as Needs from "../Needs.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { database } from "../TestInlet.ts"
 import { type CompatMail, mails, sha256, type Truth } from "./CompatMails.ts"
-import * as MandrillFormat from "./MandrillFormat.ts"
 import * as Receivers from "./Receivers.ts"
+import * as SparkpostFormat from "./SparkpostFormat.ts"
 
 interface Endpoint {
   readonly name: string
@@ -79,12 +79,20 @@ const django: ReadonlyArray<Endpoint> = [
     signingKey: mandrillKey,
     isParsed: false,
     tellsSender: false
+  },
+  {
+    name: "sparkpost, an own format",
+    format: "sparkpost",
+    path: "sparkpost/inbound/",
+    user: "anymail",
+    isParsed: false,
+    tellsSender: true
   }
 ].map((endpoint) => ({ ...endpoint, path: `/anymail/${endpoint.path}` }))
 
 const service = Public.TestInlet.layer({
   database,
-  formats: { mandrill: MandrillFormat.layer },
+  formats: { sparkpost: SparkpostFormat.layer },
   settings: {
     MAX_EMAILS_PER_DAY: "0",
     SENDER_CHECKS: "false",

@@ -31,11 +31,13 @@ const url = Flag.String("to").pipe(
   Flag.optional
 )
 const format = Flag.String("format").pipe(
-  Flag.withDescription("beside --to: inlet, raw, mailgun, postmark, sendgrid or sendgrid-raw"),
+  Flag.withDescription("beside --to: inlet, raw, mailgun, postmark, sendgrid, sendgrid-raw or mandrill"),
   Flag.optional
 )
 const signingKey = Flag.String("signing-key").pipe(
-  Flag.withDescription("beside --to: the key of a receiver for mailgun. Without it Inlet makes one and prints it once"),
+  Flag.withDescription(
+    "beside --to: the key of a receiver for mailgun or mandrill. Without it Inlet makes one and prints it once"
+  ),
   Flag.optional
 )
 const description = Flag.String("description").pipe(

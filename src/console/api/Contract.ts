@@ -995,7 +995,7 @@ export interface Webhook {
   readonly action: "webhook" | "pull" | "hold" | "reject"
   /** set for the action `webhook`. Read keys see only the host */
   readonly webhookUrl: string | null
-  /** how the request looks: `inlet` is the signed event, `raw`, `mailgun`, `postmark`, `sendgrid` and `sendgrid-raw` are requests of other providers */
+  /** how the request looks: `inlet` is the signed event, `raw`, `mailgun`, `postmark`, `sendgrid`, `sendgrid-raw` and `mandrill` are requests of other providers */
   readonly format: string
   /** true if requests have a user name and a password */
   readonly basicAuth: boolean

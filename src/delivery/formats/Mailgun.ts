@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto"
-import { Redacted } from "effect"
 import * as HeaderList from "./HeaderList.ts"
 import * as Multipart from "./Multipart.ts"
 import * as PartName from "./PartName.ts"
+import * as SigningKey from "./SigningKey.ts"
 import * as SpamFields from "./SpamFields.ts"
 import {
   type DeliveredEvent,
@@ -16,9 +16,6 @@ import {
 
 /** The bytes of a token, as at Mailgun: 50 hexadecimal digits. */
 const tokenBytes = 25
-
-/** Larger bodies are multipart, because frameworks limit urlencoded ones, which grow to three times the text. */
-const longestUrlencoded = 256 * 1024
 
 /** Header fields that Mailgun also posts under their own name. A sender's field must not become another one. */
 const posted = ["Subject", "Date", "Message-Id", "In-Reply-To", "References"] as const
@@ -83,8 +80,7 @@ const parsed = (mail: DeliveredParts, stamp: Stamp): Multipart.Form => {
     ...ofParts(parts),
     ...signature(stamp)
   ]
-  const units = fields.reduce((sum, [, value]) => sum + value.length, 0)
-  if (parts.length === 0 && units <= longestUrlencoded) return Multipart.urlencoded(fields)
+  if (parts.length === 0) return Multipart.orUrlencoded(eventId, fields)
   return Multipart.of(
     eventId,
     fields,
@@ -110,14 +106,12 @@ const ofParts = (parts: ReadonlyArray<MailPart>): ReadonlyArray<TextField> => {
 }
 
 /** Signs the time and a token, not the body, as Mailgun does. */
-const signature = ({ credentials, random, seconds }: Stamp): ReadonlyArray<TextField> => {
-  if (credentials.signingKey === undefined)
-    throw new Error("this webhook has no signing key; set its URL and format again")
+const signature = (stamp: Stamp): ReadonlyArray<TextField> => {
+  const { random, seconds } = stamp
   const token = Buffer.from(random.subarray(0, tokenBytes)).toString("hex")
-  const key = Redacted.value(credentials.signingKey)
   return [
     ["timestamp", `${seconds}`],
     ["token", token],
-    ["signature", createHmac("sha256", key).update(`${seconds}${token}`).digest("hex")]
+    ["signature", createHmac("sha256", SigningKey.of(stamp)).update(`${seconds}${token}`).digest("hex")]
   ]
 }

@@ -43,11 +43,18 @@ export const of = (id: string, fields: ReadonlyArray<Field>, files: ReadonlyArra
   }
 }
 
-/** Writes an `application/x-www-form-urlencoded` body. */
-export const urlencoded = (fields: ReadonlyArray<readonly [name: string, value: string]>): Form => ({
-  contentType: "application/x-www-form-urlencoded",
-  body: Buffer.from(new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString())
-})
+/** Larger forms are multipart, because frameworks limit urlencoded ones, which grow to three times the text. */
+const longestUrlencoded = 256 * 1024
+
+/** Writes an `application/x-www-form-urlencoded` body, or `multipart/form-data` for long texts. */
+export const orUrlencoded = (id: string, fields: ReadonlyArray<readonly [name: string, value: string]>): Form => {
+  const units = fields.reduce((sum, [, value]) => sum + value.length, 0)
+  if (units > longestUrlencoded) return of(id, fields)
+  return {
+    contentType: "application/x-www-form-urlencoded",
+    body: Buffer.from(new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString())
+  }
+}
 
 const boundaryOf = (id: string) => `inlet-${hash("sha256", id).slice(0, 32)}`
 

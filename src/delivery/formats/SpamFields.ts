@@ -38,6 +38,17 @@ export const sendgrid = (spam: Spam | undefined): ReadonlyArray<HeaderPair> =>
       ]
     : []
 
+/** The report of Mandrill, if the mail was scanned. */
+export const mandrill = (spam: Spam | undefined) =>
+  scanned(spam)
+    ? {
+        spam_report: {
+          score: spam.score,
+          matched_rules: spam.symbols.map(({ name, score }) => ({ name, score, description: "" }))
+        }
+      }
+    : {}
+
 const report = ({ required, score, symbols, virus }: Spam): string =>
   [
     `Content analysis details: (${score} points${required === null ? "" : `, ${required} required`})`,

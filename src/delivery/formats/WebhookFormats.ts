@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { plainFormat } from "../../model/Webhook.ts"
 import { Unconfigured } from "../../providers/Configured.ts"
 import * as Mailgun from "./Mailgun.ts"
+import * as Mandrill from "./Mandrill.ts"
 import * as Postmark from "./Postmark.ts"
 import * as Raw from "./Raw.ts"
 import * as Sendgrid from "./Sendgrid.ts"
@@ -16,7 +17,8 @@ const builtIn: Readonly<Record<string, Format>> = {
   mailgun: Mailgun.format,
   postmark: Postmark.format,
   sendgrid: Sendgrid.format,
-  "sendgrid-raw": Sendgrid.rawFormat
+  "sendgrid-raw": Sendgrid.rawFormat,
+  mandrill: Mandrill.format
 }
 
 const of = (formats: ReadonlyMap<string, Format>) => ({

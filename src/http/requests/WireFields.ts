@@ -20,13 +20,13 @@ export const fields = {
   format: Schema.optionalKey(
     Schema.String.annotate({
       description:
-        "`inlet` (the signed event), `raw`, `mailgun`, `postmark`, `sendgrid`, `sendgrid-raw`, or a format of the operator. Absent: as it is"
+        "`inlet` (the signed event), `raw`, `mailgun`, `postmark`, `sendgrid`, `sendgrid-raw`, `mandrill`, or a format of the operator. Absent: as it is"
     })
   ),
   signingKey: Schema.optionalKey(
     SigningKey.annotate({
       description:
-        "for `mailgun`: the key of the receiver. Absent at the first time: Inlet makes one, which the answer shows once"
+        "for `mailgun` and `mandrill`: the key of the receiver. Absent at the first time: Inlet makes one, which the answer shows once"
     })
   )
 }

@@ -36,6 +36,7 @@ from anymail.webhooks.mailgun import MailgunInboundWebhookView  # noqa: E402
 from anymail.webhooks.mandrill import MandrillCombinedWebhookView  # noqa: E402
 from anymail.webhooks.postmark import PostmarkInboundWebhookView  # noqa: E402
 from anymail.webhooks.sendgrid import SendGridInboundWebhookView  # noqa: E402
+from anymail.webhooks.sparkpost import SparkPostInboundWebhookView  # noqa: E402
 from django.core.wsgi import get_wsgi_application  # noqa: E402
 from django.urls import path  # noqa: E402
 
@@ -53,6 +54,7 @@ urlpatterns = [
     path("anymail/sendgrid/inbound/", SendGridInboundWebhookView.as_view()),
     path("anymail/mailgun/inbound/", by_signature(MailgunInboundWebhookView).as_view()),
     path("anymail/mailgun/inbound_mime", by_signature(MailgunInboundWebhookView).as_view()),
+    path("anymail/sparkpost/inbound/", SparkPostInboundWebhookView.as_view()),
     path("anymail/mandrill/", by_signature(MandrillCombinedWebhookView).as_view()),
 ]
 

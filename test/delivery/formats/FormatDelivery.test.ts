@@ -55,7 +55,7 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
   it.effect("signs the exact bytes of the request with the webhook secret too", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      for (const format of ["raw", "mailgun", "postmark", "sendgrid", "sendgrid-raw"]) {
+      for (const format of ["raw", "mailgun", "postmark", "sendgrid", "sendgrid-raw", "mandrill"]) {
         const { secret, send } = yield* Hooked.of({ webhookUrl: receiver.url, format })
         yield* send({ attachments })
         const { body, headers } = yield* receiver.next
@@ -174,7 +174,7 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
   it.effect("is the same bytes on a retry, except for Mailgun's time and token", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      for (const format of ["raw", "postmark", "sendgrid", "mailgun"]) {
+      for (const format of ["raw", "postmark", "sendgrid", "mandrill", "mailgun"]) {
         yield* receiver.answerWith(500)
         const { send } = yield* Hooked.of({ webhookUrl: receiver.url, format })
         yield* send({ attachments })
@@ -292,7 +292,7 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
   it.effect("gets the sample of a test in its format, shown without the password", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      for (const format of ["raw", "mailgun", "postmark", "sendgrid", "sendgrid-raw"]) {
+      for (const format of ["raw", "mailgun", "postmark", "sendgrid", "sendgrid-raw", "mandrill"]) {
         const { domain, test } = yield* Hooked.of({ webhookUrl: withUser(receiver.url), format })
         const { json, text } = yield* test
         const { body, headers } = yield* receiver.next
@@ -302,7 +302,7 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
         assert.strictEqual(json.request.body, body.toString(), format)
         assert.include(
           decodeURIComponent(body.toString().replaceAll("%", "%25")),
-          format === "mailgun" ? "test%40" : `test@${domain}`
+          ["mailgun", "mandrill"].includes(format) ? "test%40" : `test@${domain}`
         )
         assert.notInclude(text, Buffer.from("postmaster:the-pass@word").toString("base64"))
       }
@@ -394,8 +394,8 @@ layer(Public.TestInlet.layer({ settings, database }), { excludeTestServices: tru
     const refusals: ReadonlyArray<readonly [name: string, body: unknown, message: RegExp]> = [
       [
         "an unknown format",
-        { webhookUrl: url, format: "mandrill" },
-        /^format: Expected one of inlet, raw, mailgun, postmark, sendgrid, sendgrid-raw$/
+        { webhookUrl: url, format: "ses" },
+        /^format: Expected one of inlet, raw, mailgun, postmark, sendgrid, sendgrid-raw, mandrill$/
       ],
       [
         "credentials in Inlet's own format",

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as Mailgun from "../../../src/delivery/formats/Mailgun.ts"
+import * as Mandrill from "../../../src/delivery/formats/Mandrill.ts"
 import * as Postmark from "../../../src/delivery/formats/Postmark.ts"
 import * as Raw from "../../../src/delivery/formats/Raw.ts"
 import * as Sendgrid from "../../../src/delivery/formats/Sendgrid.ts"
@@ -397,13 +398,116 @@ describe("The sendgrid format", () => {
   )
 })
 
+describe("The mandrill format", () => {
+  const hook = "https://app.example/hook?a=1"
+  const eventsOf = (mail = rich, given = stamp) =>
+    Effect.gen(function* () {
+      const made = request(Mandrill.format, mail, { given, url: hook })
+      const { fields, value } = yield* Form.read(made)
+      assert.deepStrictEqual(
+        fields.map(([name]) => name),
+        ["mandrill_events"]
+      )
+      const events = value("mandrill_events") ?? ""
+      const [event, ...others] = JSON.parse(events)
+      assert.deepStrictEqual(others, [])
+      return { event, events, headers: made.headers, msg: event.msg }
+    })
+
+  it.effect("has the raw message and the parsed mail in one event", () =>
+    Effect.gen(function* () {
+      const { event, msg } = yield* eventsOf()
+      assert.deepInclude(event, { event: "inbound", ts: Date.parse("2026-01-31T12:00:00Z") / 1_000 })
+      assert.strictEqual(msg.raw_msg, Buffer.from(rich.message).toString())
+      assert.match(msg.text, /^New text\n/)
+      assert.deepInclude(msg, {
+        html: "<p>New <b>text</b></p>",
+        from_email: "ada+x@sender.example",
+        from_name: "Zoë, Ünal",
+        email: "support+42@shop.example",
+        subject: "Grüße",
+        spf: { result: "pass", detail: "" },
+        dkim: { signed: true, valid: false },
+        to: [
+          ["team@shop.example", "Team, Shop"],
+          ["other+tag@shop.example", null]
+        ],
+        cc: [["cc@shop.example", '"Q" \\ B']]
+      })
+      for (const name of ["spam_report", "images"]) assert.notProperty(msg, name)
+    })
+  )
+
+  it.effect("has the header by name without claims, and repeated fields as lists", () =>
+    Effect.gen(function* () {
+      const { msg } = yield* eventsOf(
+        of(message("From: a@b.example", "received: one", "RECEIVED: two", "X-Spam-Score: 9", "__proto__: x", "", "y"))
+      )
+      assert.include(msg.headers, { From: "a@b.example" })
+      assert.deepStrictEqual(msg.headers.Received.slice(-2), ["one", "two"])
+      assert.notProperty(msg.headers, "X-Spam-Score")
+      assert.strictEqual((yield* eventsOf()).msg.headers["Message-Id"], "<1@sender.example>")
+    })
+  )
+
+  it.effect("has every file under a name of its own", () =>
+    Effect.gen(function* () {
+      const { msg } = yield* eventsOf()
+      assert.deepStrictEqual(msg.attachments, {
+        "attachment-1.png": {
+          name: "attachment-1.png",
+          type: "image/png",
+          content: png.toString("base64"),
+          base64: true
+        },
+        'a"b.pdf': { name: 'a"b.pdf', type: "application/pdf", content: "JVBERg==", base64: true }
+      })
+      const [part] = rich.parts
+      const names = ["x", "x (2)", "x", "x", "__proto__"]
+      const parts = names.flatMap((filename) => (part === undefined ? [] : [{ ...part, filename }]))
+      const { msg: many } = yield* eventsOf({ ...rich, parts })
+      assert.deepStrictEqual(Object.keys(many.attachments), ["x", "x (2)", "x (3)", "x (4)", "__proto__"])
+      assert.notProperty((yield* eventsOf(plain)).msg, "attachments")
+    })
+  )
+
+  it.effect("is signed as Mandrill signs: HMAC-SHA1 of the URL, with user name and password, and the field", () =>
+    Effect.gen(function* () {
+      const tag = (url: string, events: string) =>
+        createHmac("sha1", signingKey).update(`${url}mandrill_events${events}`).digest("base64")
+      const { events, headers } = yield* eventsOf()
+      assert.strictEqual(headers["X-Mandrill-Signature"], tag(hook, events))
+      const credentials = { ...stamp.credentials, user: "u", password: Redacted.make("$& p@ss") }
+      const { headers: signed } = yield* eventsOf(rich, { ...stamp, credentials })
+      assert.strictEqual(signed["X-Mandrill-Signature"], tag("https://u:$& p@ss@app.example/hook?a=1", events))
+      assert.throws(() => request(Mandrill.format, plain, { given: { ...stamp, credentials: {} } }), /no signing key/)
+    })
+  )
+
+  it.effect("is multipart with the same signature for a mail that frameworks refuse urlencoded", () =>
+    Effect.gen(function* () {
+      const text = "漢字".repeat(100_000)
+      const { events, headers, msg } = yield* eventsOf(
+        of(Buffer.from(`Content-Type: text/plain; charset=utf-8\r\n\r\n${text}`))
+      )
+      assert.match(headers["Content-Type"] ?? "", /^multipart\/form-data/)
+      assert.strictEqual(msg.text, text)
+      assert.strictEqual(
+        headers["X-Mandrill-Signature"],
+        createHmac("sha1", signingKey).update(`${hook}mandrill_events${events}`).digest("base64")
+      )
+    })
+  )
+})
+
 describe("No request of a format", () => {
   it("contains a secret", () => {
     const given = {
       ...stamp,
       credentials: { ...stamp.credentials, user: "u", password: Redacted.make("the-password") }
     }
-    for (const format of [Raw.format, Mailgun.format, Postmark.format, Sendgrid.format, Sendgrid.rawFormat]) {
+    const others = [Sendgrid.format, Sendgrid.rawFormat, Mandrill.format]
+    for (const format of [Raw.format, Mailgun.format, Postmark.format, ...others]) {
       const { body, headers } = request(format, rich, { given })
       const text = JSON.stringify(headers) + Buffer.from(body).toString("latin1")
       for (const secret of [signingKey, "the-password", "whsec_none"]) assert.notInclude(text, secret)

@@ -4,7 +4,7 @@ import { layerWith, WebhookFormats } from "../../../src/delivery/formats/Webhook
 import * as FakeFormat from "../../../src/testing/FakeFormat.ts"
 import { eventId, of, stamp } from "./DeliveredMail.ts"
 
-const builtIn = ["inlet", "raw", "mailgun", "postmark", "sendgrid", "sendgrid-raw"]
+const builtIn = ["inlet", "raw", "mailgun", "postmark", "sendgrid", "sendgrid-raw", "mandrill"]
 
 const refusal = (name: string) =>
   Effect.flip(Effect.provide(WebhookFormats, layerWith({ [name]: FakeFormat.make({ needs: "event" }).layer })))
@@ -15,7 +15,7 @@ describe("The formats of webhooks", () => {
       const formats = yield* WebhookFormats
       assert.deepStrictEqual(formats.names, builtIn)
       for (const name of builtIn.slice(1)) assert.isDefined(formats.get(name), name)
-      for (const name of ["inlet", "mandrill", "", "__proto__"]) assert.isUndefined(formats.get(name), name)
+      for (const name of ["inlet", "ses", "", "__proto__"]) assert.isUndefined(formats.get(name), name)
     })
   )
 
