@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
       reserve(delivery.webhookId, bytes)
     )
     const carried = yield* Effect.timeoutOrElse(loaded, { duration: longestLoad, orElse: () => Effect.fail(late) })
-    return recipe.make({ ...mail, ...carried }, stamp)
+    return recipe.make({ ...mail, ...carried, text: carried.text ?? event.text }, stamp)
   })
 
   const made = (delivery: LeasedDelivery, recipe: Recipe, stamp: Stamp) =>

@@ -42,7 +42,7 @@ export const make = Effect.gen(function* () {
     }
     // Written by TestEvent.
     const event = JSON.parse(sample.payload) as InboundEvent
-    const mail = { eventId: sample.id, payload: body, event, message: messageOf(event), parts: [] }
+    const mail = { eventId: sample.id, payload: body, event, message: messageOf(event), parts: [], text: event.text }
     return yield* Effect.try({
       try: (): FormatRequest => {
         const request = format.recipe(new URL(webhook.url)).make(mail, stamp)

@@ -21,7 +21,10 @@ export interface Attached extends Attachment {
 
 /** The combined content of a message's parts. */
 export interface Body {
-  readonly text: string
+  /** All text, computed on demand, because HTML costs long. */
+  readonly text: () => string
+  /** The same without delivery reports. */
+  readonly withoutReports: () => string
   readonly html: string | null
   /** The plain text parts only, or null without any. */
   readonly plain: string | null
@@ -45,6 +48,7 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
     /** The visible content of an HTML part, undefined for plain text. */
     readonly seen: (() => SeenHtml.SeenHtml) | undefined
     readonly alternative: number | undefined
+    readonly isReport: boolean
   }> = []
   let isComplete = true
 
@@ -75,7 +79,8 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
       texts.push({
         text,
         seen: isHtml ? once(() => SeenHtml.see(text, htmlUnits)) : undefined,
-        alternative: part.alternative
+        alternative: part.alternative,
+        isReport: !isShown
       })
       for (const file of files) {
         attach(part, file.content, "application/octet-stream", FileName.sanitise(file.name))
@@ -93,13 +98,16 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
   const replaced = texts.flatMap(({ alternative, seen, text }) =>
     seen === undefined && alternative !== undefined && withHtml.has(alternative) && text.trim() !== "" ? [text] : []
   )
-  return {
-    text: texts
+  const joined = (some: typeof texts) =>
+    some
       .flatMap(({ alternative, seen, text }) => {
-        if (seen === undefined) return texts.length > 1 && text.trim() === "" ? [] : [text]
+        if (seen === undefined) return some.length > 1 && text.trim() === "" ? [] : [text]
         return alternative !== undefined && plain.has(alternative) ? [] : [said(seen().text)]
       })
-      .join("\n"),
+      .join("\n")
+  return {
+    text: () => joined(texts),
+    withoutReports: () => joined(texts.filter(({ isReport }) => !isReport)),
     plain: plainTexts.length === 0 ? null : plainTexts.join("\n"),
     alternative: replaced.length === 0 ? null : replaced.join("\n"),
     html: html.length === 0 ? null : html.join("<br/>\n"),

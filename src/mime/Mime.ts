@@ -56,6 +56,8 @@ export interface Opened {
   /** Parts with discarded bytes. Unless they are repaired, `parse` is `partial`. */
   readonly damaged: ReadonlyArray<TransferEncoding.Decoded>
   readonly read: (mended?: Mended) => Contents
+  /** The text without delivery reports. */
+  readonly withoutReports: (mended?: Mended) => string
   /** The attachments with their bytes, in the order of the event. */
   readonly attachments: (mended?: Mended) => ReadonlyArray<Body.Attached>
 }
@@ -73,10 +75,15 @@ const mostListed = 1_000
 const mostRareWords = 200
 const bytesOfARareWord = 100
 
-/** Never fails. Omits what cannot be parsed, which `parse` reports. */
-export const open = (message: Uint8Array): Opened => {
+/**
+ * Never fails. Omits what cannot be parsed, which `parse` reports. With `keepsBlanks`, plain text has the whitespace at
+ * the ends of its quoted-printable lines, which RFC 2045 drops.
+ */
+export const open = (message: Uint8Array, { keepsBlanks = false } = {}): Opened => {
   const { fields, isComplete, parts } = Parts.split(LineEnds.withFeeds(message))
-  const decoded = parts.map((part) => [part, TransferEncoding.decode(part)] as const)
+  const decoded = parts.map(
+    (part) => [part, TransferEncoding.decode(part, keepsBlanks && isPlainText(part.header))] as const
+  )
   const charset = Body.charsetOfText(decoded.map(([part, { content }]) => ({ ...part, content })))
   const damaged = decoded.flatMap(([, without]) => (without.isWhole ? [] : [without]))
   const body = (mended: Mended = new Map()): Body.Body => {
@@ -92,9 +99,14 @@ export const open = (message: Uint8Array): Opened => {
   return {
     damaged,
     read: (mended) => contents(fields, body(mended), charset),
+    withoutReports: (mended) => body(mended).withoutReports(),
     attachments: (mended) => body(mended).attachments
   }
 }
+
+/** Text of the mail itself, which is no file. */
+const isPlainText = ({ disposition, filename, type }: PartHeader.PartHeader) =>
+  type === "text/plain" && filename === null && disposition !== "attachment"
 
 export const read = (message: Uint8Array): Contents => open(message).read()
 
@@ -163,7 +175,7 @@ const contents = (
     from: author?.address ?? null,
     fromName: author?.name || null,
     subject,
-    text: body?.text ?? "",
+    text: body?.text() ?? "",
     html: body?.html ?? null,
     seen,
     match: () => compared().match,

@@ -11,21 +11,27 @@ for (const [value, letter] of [..."0123456789ABCDEF"].entries()) {
 }
 const digit = (byte = 0): number => digits[byte] ?? -1
 
-/** Decodes quoted-printable (RFC 2045, section 6.7). Never fails, and examines each byte a fixed number of times. */
-export const decode = (body: Uint8Array): Uint8Array => byLine(body) ?? unescaped(withoutSoftBreaks(body))
+/**
+ * Decodes quoted-printable (RFC 2045, section 6.7). Never fails, and examines each byte a fixed number of times.
+ * Whitespace at the end of a line goes, unless `keepsBlanks`, as in the libraries of Python and Ruby.
+ */
+export const decode = (body: Uint8Array, keepsBlanks = false): Uint8Array =>
+  byLine(body, keepsBlanks) ?? unescaped(withoutSoftBreaks(body, keepsBlanks))
 
 /** Decodes in one pass if each line is independent, else undefined. */
-const byLine = (body: Uint8Array): Uint8Array | undefined => {
+const byLine = (body: Uint8Array, keepsBlanks: boolean): Uint8Array | undefined => {
   const content = Buffer.allocUnsafe(body.length)
   let length = 0
   for (let at = 0; at < body.length; ) {
     const feed = body.indexOf(LF, at)
     const stop = feed === -1 ? body.length : feed
     const isPair = feed > at && body[feed - 1] === CR
-    let end = isPair ? feed - 1 : stop
+    const last = isPair ? feed - 1 : stop
+    let end = last
     while (end > at && isBlank(body[end - 1])) end--
     const isSoft = end > at && body[end - 1] === EQUALS
     if (isSoft) end--
+    else if (keepsBlanks) end = last
     for (; at < end; at++) {
       const byte = body[at] ?? 0
       if (byte === CR) return undefined
@@ -50,8 +56,8 @@ const byLine = (body: Uint8Array): Uint8Array | undefined => {
   return content.subarray(0, length)
 }
 
-/** Joins the lines. Trailing whitespace was added in transit. */
-const withoutSoftBreaks = (body: Uint8Array): Buffer => {
+/** Joins the lines. Trailing whitespace was added in transit, says the RFC. */
+const withoutSoftBreaks = (body: Uint8Array, keepsBlanks: boolean): Buffer => {
   const joined = Buffer.allocUnsafe(body.length)
   let length = 0
   let lineStart = 0
@@ -62,16 +68,20 @@ const withoutSoftBreaks = (body: Uint8Array): Buffer => {
       continue
     }
     const feed = byte === CR ? afterBlanks(body, at + 1) : at
-    length = withoutBlanks(joined, lineStart, length)
+    const said = withoutBlanks(joined, lineStart, length)
     // A CR without LF also ends trailing whitespace, but is not a soft line break.
-    if (body[feed] === LF && endsSoftly(joined, lineStart, length)) {
-      length--
+    if (body[feed] === LF && endsSoftly(joined, lineStart, said)) {
+      length = said - 1
       at = feed
-    } else joined[length++] = byte
+    } else {
+      if (!keepsBlanks) length = said
+      joined[length++] = byte
+    }
     lineStart = length
   }
-  length = withoutBlanks(joined, lineStart, length)
-  return joined.subarray(0, endsSoftly(joined, lineStart, length) ? length - 1 : length)
+  const said = withoutBlanks(joined, lineStart, length)
+  if (endsSoftly(joined, lineStart, said)) return joined.subarray(0, said - 1)
+  return joined.subarray(0, keepsBlanks ? length : said)
 }
 
 /** The end of a line without trailing whitespace. */

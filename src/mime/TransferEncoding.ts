@@ -19,8 +19,8 @@ const LF = 0x0a
 const CR = 0x0d
 const EQUALS = 0x3d
 
-/** Never fails, and examines each byte a fixed number of times. */
-export const decode = ({ body, header }: Part): Decoded => {
+/** Never fails, and examines each byte a fixed number of times. `keepsBlanks` is for quoted-printable. */
+export const decode = ({ body, header }: Part, keepsBlanks = false): Decoded => {
   const { charset, disposition, encoding, filename, type } = header
   switch (encoding) {
     case "none":
@@ -28,7 +28,7 @@ export const decode = ({ body, header }: Part): Decoded => {
     case "uuencode":
       return { encoded: body, content: Uuencode.decode(body), isWhole: true, footer: nothing }
     case "quoted-printable":
-      return { encoded: body, content: QuotedPrintable.decode(body), isWhole: true, footer: nothing }
+      return { encoded: body, content: QuotedPrintable.decode(body, keepsBlanks), isWhole: true, footer: nothing }
     case "base64": {
       const whole = base64(body)
       if (!type?.startsWith("text/") || (whole.isWhole && LegibleText.canBe(whole.content, undefined))) return whole

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CarriedMails, MailGone, MailUnready, type StoredMail } from "../delivery/formats/CarriedMails.ts"
 import * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
+import * as DeliveryReport from "../delivery/formats/DeliveryReport.ts"
 import type { Recipe } from "../delivery/formats/WebhookFormat.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
@@ -12,6 +13,25 @@ import * as StoredMessage from "./StoredMessage.ts"
 /** The size of a message of which only the event is known: quoted-printable triples a text, base64 adds two fifths. */
 const estimate = ({ event, payloadBytes }: StoredMail): number =>
   3 * payloadBytes + event.attachments.reduce((sum, { size }) => sum + 1.4 * size, 0)
+
+/** Longer texts are searched in a parser thread. */
+const longestSearch = 1024 * 1024
+
+const lineEnds = [" \r\n", "\t\r\n", " \n", "\t\n"]
+
+/**
+ * Whether receivers see another text than the event has: one without a delivery report, or with whitespace at the ends
+ * of quoted-printable lines. HTML does not show that.
+ */
+const hasOwnText = ({ event: { attachments, html, parse } }: StoredMail, message: Uint8Array): boolean => {
+  if (parse !== "full") return false
+  if (attachments.some(({ contentType }) => contentType === DeliveryReport.type)) return true
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+  if (!lineEnds.some((end) => bytes.includes(end))) return false
+  if (bytes.length > longestSearch) return true
+  const text = bytes.toString("latin1")
+  return /quoted-printable/i.test(text) && (html === null || /text\/plain/i.test(text))
+}
 
 /** A crafted header takes half a millisecond per KiB, too long for a larger one in this thread. */
 const quickHeaderBytes = 16 * 1024
@@ -48,11 +68,9 @@ export const layer = Layer.effect(
         })
       )
 
-    /** A parser thread works for attachments, for text in other charsets, and for headers that cost long. */
-    const needsThread = (needs: Recipe["needs"], message: Uint8Array, { event }: StoredMail) =>
-      (needs === "parts" && event.attachments.length > 0) ||
-      !endsSoon(message) ||
-      (needs !== "message" && !isUtf8(message))
+    /** A parser thread works for attachments and text of their own, other charsets, and headers that cost long. */
+    const needsThread = (needs: Recipe["needs"], message: Uint8Array) =>
+      !endsSoon(message) || (needs !== "message" && !isUtf8(message))
 
     const load: CarriedMails["Service"]["load"] = Effect.fnUntraced(function* (mail, needs, reserve) {
       const { domainId, event, eventId, workspaceId } = mail
@@ -69,12 +87,13 @@ export const layer = Layer.effect(
         authservId: mxHost,
         spam: event.spam
       }
-      if (!needsThread(needs, stored, mail))
-        return { message: CarriedMessage.of({ ...about, message: stored }), parts: [] }
       const withParts = needs === "parts" && event.attachments.length > 0
+      const withText = needs === "parts" && hasOwnText(mail, stored)
+      if (!withParts && !withText && !needsThread(needs, stored))
+        return { message: CarriedMessage.of({ ...about, message: stored }), parts: [], text: null }
       const asText = needs !== "message"
       return yield* threads
-        .carry(workspaceId, { kind: "carry", asText, withParts, ...about }, stored, bytesOf(row.kept))
+        .carry(workspaceId, { kind: "carry", asText, withParts, withText, ...about }, stored, bytesOf(row.kept))
         .pipe(Effect.mapError(() => unready("the message could not be parsed in time")))
     })
 

@@ -3,9 +3,6 @@ import { parentPort, workerData } from "node:worker_threads"
 // Must not load all of `effect`, which would be two fifths of the code that each thread retains.
 import * as Result from "effect/Result"
 import * as Content from "../content/html/Content.ts"
-import * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
-import * as TextMessage from "../delivery/formats/TextMessage.ts"
-import type { MailPart } from "../delivery/formats/WebhookFormat.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
 import * as OwnFields from "../mime/OwnFields.ts"
@@ -13,7 +10,7 @@ import * as SenderCheck from "../sender/SenderCheck.ts"
 import type * as SenderVerdicts from "../sender/SenderVerdicts.ts"
 import * as KindRoute from "../webhooks/routes/KindRoute.ts"
 import * as Answer from "./Answer.ts"
-import * as CarriedBytes from "./CarriedBytes.ts"
+import * as Carry from "./Carry.ts"
 import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as Insight from "./Insight.ts"
@@ -75,6 +72,9 @@ const nothing = (): Gathered => ({
   held: [],
   bytesRead: 0
 })
+
+/** What is done with a parsed message, whose damaged parts are decoded. */
+type Then = (opened: Mime.Opened, mended: Mime.Mended) => void
 
 /** Parses the messages of one thread, and tells what became of them. */
 class ThreadReader {
@@ -218,8 +218,8 @@ class ThreadReader {
   }
 
   /** The parsed message, with damaged parts decoded by `mailparser`. */
-  #mended(number: number, message: Uint8Array, then: (opened: Mime.Opened, mended: Mime.Mended) => void): void {
-    const opened = Mime.open(message)
+  #mended(number: number, message: Uint8Array, then: Then, keepsBlanks = false): void {
+    const opened = Mime.open(message, { keepsBlanks })
     if (opened.damaged.length === 0) then(opened, new Map())
     else this.#aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
   }
@@ -260,16 +260,14 @@ class ThreadReader {
     })
   }
 
-  #carry(number: number, { asText, withParts, ...about }: CarryTask, message: Uint8Array<ArrayBuffer>): void {
-    const finish = (parts: ReadonlyArray<MailPart>) => {
-      const carried = CarriedMessage.of({ ...about, message })
-      const packed = CarriedBytes.pack(asText ? TextMessage.of(carried) : carried, parts)
-      this.#gathered.carried.push({ number, ...packed })
+  #carry(number: number, task: CarryTask, message: Uint8Array<ArrayBuffer>): void {
+    const finish = (opened?: Mime.Opened, mended?: Mime.Mended) => {
+      this.#gathered.carried.push({ number, ...Carry.make(task, message, opened, mended) })
       message.buffer.transfer(0)
       this.#tellSoon()
     }
-    if (withParts) this.#mended(number, message, (opened, mended) => finish(opened.attachments(mended)))
-    else finish([])
+    if (task.withParts || task.withText) this.#mended(number, message, finish, task.withText)
+    else finish()
   }
 
   #content(number: number, { payload, request, withHtml }: ContentTask): void {

@@ -53,11 +53,12 @@ export interface ContentTask {
   readonly withHtml: boolean
 }
 
-/** A request for a stored message for a webhook: its bytes or valid UTF-8, with or without its attachments. */
+/** A request for a stored message for a webhook: its bytes or valid UTF-8, with or without attachments and text. */
 export interface CarryTask extends Omit<CarriedMessage.Stored, "message"> {
   readonly kind: "carry"
   readonly asText: boolean
   readonly withParts: boolean
+  readonly withText: boolean
 }
 
 export type Task = ReadTask | AttachmentTask | ContentTask | CarryTask
@@ -122,6 +123,8 @@ export type AttachmentResult =
 
 /** A message for a webhook, and its attachments in the order of the event. */
 export interface CarryResult {
+  /** The text for receivers, null if it was not asked for. */
+  readonly text: string | null
   readonly message: Uint8Array
   readonly parts: ReadonlyArray<MailPart>
 }
@@ -146,6 +149,7 @@ export interface Results {
     /** The message and the content of its parts, transferred. */
     readonly bytes: ArrayBuffer
     readonly messageBytes: number
+    readonly text: string | null
     readonly parts: ReadonlyArray<Omit<MailPart, "content"> & { readonly size: number }>
   }>
   readonly failed: ReadonlyArray<{ readonly number: number; readonly reason: string }>

@@ -23,7 +23,7 @@ export interface Truth {
   readonly files: ReadonlyArray<CompatFile>
   readonly sender: string
   readonly recipients: number
-  /** What else the formats with a parsed mail have: Inlet shows delivery reports as text and as a file. */
+  /** The fields of a delivery report, which Inlet's own event has as text and as a file, and receivers as neither. */
   readonly report: string | undefined
 }
 
@@ -171,6 +171,10 @@ export const mails: ReadonlyArray<CompatMail> = [
       text: `Größe: 10 € = viel\n${"漢字と🎉 ".repeat(20)}\n`
     },
     (truth) => lines(...header(truth, textFields()), "", quoted(truth.text ?? ""))
+  ),
+  // RFC 2045 drops such blanks, and the libraries of Python and Ruby keep them.
+  mail("blanks", { text: "Ends in a blank \nand Köln\t\n-- \nAda\n" }, (truth) =>
+    lines(...header(truth, textFields()), "", ...(truth.text ?? "").replace("ö", "=C3=B6").split("\n"))
   ),
   mail("utf8-8bit", { text: "Straße und 漢字 in acht Bit\n" }, (truth) =>
     lines(

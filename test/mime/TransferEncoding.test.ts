@@ -3,6 +3,7 @@ import { Arbitrary, Effect, Schema } from "effect"
 import { simpleParser } from "mailparser"
 import * as HeaderBlock from "../../src/mime/HeaderBlock.ts"
 import * as PartHeader from "../../src/mime/PartHeader.ts"
+import * as QuotedPrintable from "../../src/mime/QuotedPrintable.ts"
 import * as TransferEncoding from "../../src/mime/TransferEncoding.ts"
 
 type Encoding = "quoted-printable" | "base64" | "7bit" | "8bit"
@@ -43,6 +44,34 @@ describe("Quoted-printable", () => {
   ])("decodes %j as %j", (body, content) => {
     assert.strictEqual(said("quoted-printable", body), content)
   })
+
+  it.each([
+    ["a \t\r\nb \nc \rd ", "a \t\r\nb \nc \rd "],
+    ["a= \t\r\nb ", "ab "],
+    ["a =\r\n b =20\r\n", "a  b  \r\n"],
+    ["=4 \r\n1 =\r\n \r\n", "=4 \r\n1  \r\n"],
+    ["= \rx \r\r\n ", "= \rx \r\r\n "],
+    ["a=\r\n=4 \n=\n1= ", "a=4 \n1"]
+  ])("decodes %j with the blanks that the RFC drops as %j", (body, content) => {
+    assert.strictEqual(latin1(QuotedPrintable.decode(Buffer.from(body, "latin1"), true)), content)
+  })
+
+  it.prop(
+    "differs with these blanks at the ends of lines alone",
+    {
+      some: Arbitrary.array(Arbitrary.schema(Schema.Literals([" ", "\t", "=", "4", "\r\n", "\n", "\r", "=\r\n", "x"])))
+    },
+    ({ some }) => {
+      const body = Buffer.from(some.join(""))
+      const trimmed = (text: string) => text.replace(/[ \t]+(?=[\r\n]|$)/g, "")
+      assert.strictEqual(
+        trimmed(latin1(QuotedPrintable.decode(body, true))),
+        trimmed(latin1(QuotedPrintable.decode(body)))
+      )
+      if (trimmed(some.join("")) === some.join(""))
+        assert.deepStrictEqual(QuotedPrintable.decode(body, true), QuotedPrintable.decode(body))
+    }
+  )
 
   it.effect.prop(
     "round-trips with any line breaks, as in mailparser",

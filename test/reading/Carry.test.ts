@@ -13,10 +13,14 @@ const about = {
   spam: undefined
 }
 
-const carry = Effect.fnUntraced(function* (bytes: Uint8Array, withParts = true, tenant = "tenant") {
+const carry = Effect.fnUntraced(function* (
+  bytes: Uint8Array,
+  { tenant = "tenant", withParts = true, withText = false } = {}
+) {
   const parser = yield* ParserThreads
   const copy = () => Uint8Array.from(bytes)
-  return yield* parser.carry(tenant, { kind: "carry", asText: true, withParts, ...about }, copy(), Effect.sync(copy))
+  const task = { kind: "carry", asText: true, withParts, withText, ...about } as const
+  return yield* parser.carry(tenant, task, copy(), Effect.sync(copy))
 })
 
 const twoFiles = message(
@@ -75,7 +79,45 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("A messag
 
   it.effect("has no attachments where the format needs none", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* carry(twoFiles, false)).parts, [])
+      assert.deepStrictEqual((yield* carry(twoFiles, { withParts: false })).parts, [])
+    })
+  )
+
+  it.effect("has the text as mail libraries have it on demand, and its event's attachments", () =>
+    Effect.gen(function* () {
+      const bytes = message(
+        "Content-Type: multipart/report; boundary=b",
+        "",
+        "--b",
+        "Content-Transfer-Encoding: quoted-printable",
+        "",
+        "Not delivered \t",
+        "-- ",
+        "Postmaster",
+        "--b",
+        "Content-Type: message/delivery-status",
+        "Content-Transfer-Encoding: quoted-printable",
+        "",
+        "Action: failed ",
+        "--b",
+        "Content-Type: text/plain",
+        "Content-Disposition: attachment; filename=log.txt",
+        "Content-Transfer-Encoding: quoted-printable",
+        "",
+        "a log ",
+        "--b--"
+      )
+      const { event } = yield* read(bytes)
+      assert.strictEqual(event.text, "Not delivered\n--\nPostmaster\nAction: failed")
+      for (const withParts of [true, false]) {
+        const { parts, text } = yield* carry(bytes, { withParts, withText: true })
+        assert.strictEqual(text, "Not delivered \t\n-- \nPostmaster")
+        assert.deepStrictEqual(
+          parts.map(({ content }) => Buffer.from(content).toString()),
+          withParts ? ["Action: failed", "a log"] : []
+        )
+      }
+      assert.isNull((yield* carry(bytes)).text)
     })
   )
 
@@ -84,7 +126,7 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("A messag
       const bomb = bombs.find(({ name }) => name === "utf-7 text")?.build() ?? new Uint8Array()
       const done: Array<string> = []
       const noted = (tenant: string, bytes: Uint8Array) =>
-        Effect.tap(carry(bytes, true, tenant), () => Effect.sync(() => done.push(tenant)))
+        Effect.tap(carry(bytes, { tenant }), () => Effect.sync(() => done.push(tenant)))
       const many = yield* Effect.forkChild(
         Effect.forEach(Array.from({ length: 8 }), () => noted("heavy", bomb), { concurrency: "unbounded" })
       )

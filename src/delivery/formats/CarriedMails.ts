@@ -15,13 +15,15 @@ export interface StoredMail {
   readonly workspaceId: WorkspaceId
   readonly domainId: DomainId
   readonly eventId: EventId
-  readonly event: Pick<InboundEvent, "attachments" | "recipient" | "spam">
+  readonly event: Pick<InboundEvent, "attachments" | "html" | "parse" | "recipient" | "spam">
   /** Bytes of the event. */
   readonly payloadBytes: number
 }
 
 /** What formats need of a mail besides its event. `parts` is empty where they need none. */
 export interface CarriedMail {
+  /** The text for receivers, if it is not the event's. */
+  readonly text: string | null
   readonly message: Uint8Array
   readonly parts: ReadonlyArray<MailPart>
 }

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto"
+import * as DeliveryReport from "./DeliveryReport.ts"
 import * as HeaderList from "./HeaderList.ts"
 import * as Multipart from "./Multipart.ts"
 import * as PartName from "./PartName.ts"
@@ -65,11 +66,12 @@ const withSpam = ({ event, message }: DeliveredMessage): Uint8Array =>
   Buffer.concat([SpamFields.lines(SpamFields.mailgun(event.spam)), message])
 
 const parsed = (mail: DeliveredParts, stamp: Stamp): Multipart.Form => {
-  const { event, eventId, parts } = mail
+  const { event, eventId, text } = mail
+  const parts = DeliveryReport.files(mail.parts)
   const fields: ReadonlyArray<TextField> = [
     ...about(mail),
-    ["body-plain", event.text],
-    ["stripped-text", event.reply ?? event.text],
+    ["body-plain", text],
+    ["stripped-text", event.reply ?? text],
     ...(event.html === null
       ? []
       : ([
@@ -77,6 +79,7 @@ const parsed = (mail: DeliveredParts, stamp: Stamp): Multipart.Form => {
           ["stripped-html", event.html]
         ] as const)),
     ["message-headers", JSON.stringify([...SpamFields.mailgun(event.spam), ...HeaderList.of(event)])],
+    ...DeliveryReport.fields(mail.parts),
     ...ofParts(parts),
     ...signature(stamp)
   ]

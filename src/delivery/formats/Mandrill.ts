@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto"
 import { DateTime, Redacted } from "effect"
 import type { InboundEvent, Mailbox } from "../../model/InboundEvent.ts"
+import * as DeliveryReport from "./DeliveryReport.ts"
 import * as HeaderList from "./HeaderList.ts"
 import * as Multipart from "./Multipart.ts"
 import * as PartName from "./PartName.ts"
@@ -37,9 +38,9 @@ const withCredentials = ({ href }: URL, { password, user }: Credentials): string
     ? href
     : href.replace("//", () => `//${user}:${Redacted.value(password)}@`)
 
-const message = ({ event, message, parts }: DeliveredParts) => {
-  const { authentication, cc, from, fromName, html, recipient, subject, text, to } = event
-  const files = named(parts)
+const message = ({ event, message, parts, text }: DeliveredParts) => {
+  const { authentication, cc, from, fromName, html, recipient, subject, to } = event
+  const files = named(DeliveryReport.files(parts))
   return {
     raw_msg: Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString("utf8"),
     headers: headers(event),
@@ -55,7 +56,7 @@ const message = ({ event, message, parts }: DeliveredParts) => {
     tags: [],
     sender: null,
     template: null,
-    ...(parts.length === 0 ? {} : { attachments: Object.fromEntries(files) }),
+    ...(files.length === 0 ? {} : { attachments: Object.fromEntries(files) }),
     spf: { result: authentication.spf, detail: "" },
     dkim: { signed: authentication.dkim !== "none", valid: authentication.dkim === "pass" },
     ...SpamFields.mandrill(event.spam)

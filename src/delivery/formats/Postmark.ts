@@ -2,6 +2,7 @@ import { DateTime } from "effect"
 import * as Tag from "../../content/Tag.ts"
 import type { InboundEvent, Mailbox } from "../../model/InboundEvent.ts"
 import * as AddressField from "./AddressField.ts"
+import * as DeliveryReport from "./DeliveryReport.ts"
 import * as HeaderList from "./HeaderList.ts"
 import * as PartName from "./PartName.ts"
 import * as SpamFields from "./SpamFields.ts"
@@ -20,7 +21,7 @@ export const format = WebhookFormat.of({
   })
 })
 
-const inbound = ({ event, eventId, message, parts }: DeliveredParts) => {
+const inbound = ({ event, eventId, message, parts, text }: DeliveredParts) => {
   const { cc, from, fromName, recipient, replyTo, to } = event
   const isNamed = [...to, ...cc].some(({ address }) => address.toLowerCase() === recipient.toLowerCase())
   const hidden: ReadonlyArray<Mailbox> = isNamed ? [] : [{ name: "", address: recipient }]
@@ -42,12 +43,12 @@ const inbound = ({ event, eventId, message, parts }: DeliveredParts) => {
     ReplyTo: AddressField.of(replyTo),
     MailboxHash: event.tag ?? "",
     Date: HeaderList.first(event, "date") || dateField(event.receivedAt),
-    TextBody: event.text,
+    TextBody: text,
     HtmlBody: event.html ?? "",
     StrippedTextReply: event.reply ?? "",
     Tag: "",
     Headers: headers(event),
-    Attachments: parts.map(attachment),
+    Attachments: DeliveryReport.files(parts).map(attachment),
     RawEmail: Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString("utf8")
   }
 }

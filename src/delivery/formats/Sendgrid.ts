@@ -1,6 +1,7 @@
 import * as HeaderBlock from "../../mime/HeaderBlock.ts"
 import * as LineEnds from "../../mime/LineEnds.ts"
 import * as AddressField from "./AddressField.ts"
+import * as DeliveryReport from "./DeliveryReport.ts"
 import * as HeaderList from "./HeaderList.ts"
 import * as Multipart from "./Multipart.ts"
 import * as PartName from "./PartName.ts"
@@ -51,7 +52,8 @@ const charsets = JSON.stringify(
 )
 
 const parsed = (mail: DeliveredParts): FormatRequest => {
-  const { event, eventId, message, parts } = mail
+  const { event, eventId, message, text } = mail
+  const parts = DeliveryReport.files(mail.parts)
   const info = parts.map((part, index) => {
     const name = PartName.of(part, index)
     const id = PartName.bareId(part)
@@ -63,8 +65,9 @@ const parsed = (mail: DeliveredParts): FormatRequest => {
   const fields: ReadonlyArray<Multipart.Field> = [
     ["headers", headerLines(message)],
     ...about(mail),
-    ["text", event.text],
+    ["text", text],
     ...(event.html === null ? [] : [["html", event.html] as const]),
+    ...DeliveryReport.fields(mail.parts),
     ["attachments", `${parts.length}`],
     ...(info.length === 0 ? [] : [["attachment-info", JSON.stringify(Object.fromEntries(info))] as const])
   ]

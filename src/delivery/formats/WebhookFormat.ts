@@ -27,6 +27,11 @@ export interface DeliveredMessage extends DeliveredEvent {
 
 /** A mail with its attachments. `message` is valid UTF-8. */
 export interface DeliveredParts extends DeliveredMessage {
+  /**
+   * The text as mail libraries have it: without delivery reports, and with the whitespace at the ends of
+   * quoted-printable lines, which the event's text does not have.
+   */
+  readonly text: string
   readonly parts: ReadonlyArray<MailPart>
 }
 

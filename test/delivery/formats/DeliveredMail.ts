@@ -79,6 +79,7 @@ export const of = (received: Uint8Array, options: Options = {}): DeliveredParts 
     payload: Buffer.from(payload),
     event,
     message: TextMessage.of(carried(received, options)),
+    text: Mime.open(stored, { keepsBlanks: true }).withoutReports(),
     parts: opened.attachments()
   }
 }

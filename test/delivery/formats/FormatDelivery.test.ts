@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as FakeFormat from "../../../src/testing/FakeFormat.ts"
 import * as FakeRawStore from "../../../src/testing/FakeRawStore.ts"
 import * as Public from "../../../src/testing/TestInlet.ts"
+import { message } from "../../mime/Message.ts"
 import { database } from "../../TestInlet.ts"
 import { type ReceivedRequest, WebhookReceiver } from "../../WebhookReceiver.ts"
 import * as Form from "./Form.ts"
@@ -83,6 +84,45 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
       assert.strictEqual(event.OriginalRecipient, postmark.address)
       assert.strictEqual(event.Attachments[0].Content, bill.toString("base64"))
       assert.include(event.RawEmail, "filename=bill.pdf")
+    })
+  )
+
+  it.effect("has the text as mail libraries have it, also where that is not the event's", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { address, get, send } = yield* Hooked.of({ webhookUrl: receiver.url, format: "mailgun" })
+      const report = "Action: failed"
+      const sendRaw = (raw: Buffer) => send({ raw, envelope: { from: "ada@sender.example", to: address } })
+      yield* sendRaw(
+        message(
+          "Content-Type: multipart/report; boundary=b",
+          "",
+          "--b",
+          "Content-Transfer-Encoding: quoted-printable",
+          "",
+          "Not delivered ",
+          "--b",
+          "Content-Type: message/delivery-status",
+          "",
+          report,
+          "--b--"
+        )
+      )
+      const bounced = yield* formOf(yield* receiver.next)
+      assert.strictEqual(bounced.value("body-plain"), "Not delivered ")
+      assert.strictEqual(bounced.value("stripped-text"), "Not delivered ")
+      assert.strictEqual(bounced.value("delivery-status"), report)
+      assert.isUndefined(bounced.value("attachment-count"))
+
+      yield* sendRaw(message("Content-Transfer-Encoding: quoted-printable", "", "Hello ", "-- ", "Ada", ""))
+      const { value } = yield* formOf(yield* receiver.next)
+      assert.strictEqual(value("body-plain"), "Hello \n-- \nAda\n")
+      assert.isUndefined(value("delivery-status"))
+      const listed: ReadonlyArray<{ readonly event_id: string }> = (yield* get("/events")).json.events
+      const texts = yield* Effect.forEach(listed, ({ event_id }) =>
+        Effect.map(get(`/events/${event_id}`), ({ json }) => json.text)
+      )
+      assert.sameMembers(texts, ["Hello\n--\nAda\n", `Not delivered\n${report}`])
     })
   )
 
