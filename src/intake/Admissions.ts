@@ -9,7 +9,7 @@ import type { SpamAction } from "../model/Spam.ts"
 import type { Route } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as RulesInForce from "../trust/RulesInForce.ts"
-import * as Routes from "../webhooks/routes/Routes.ts"
+import * as RouteColumn from "../webhooks/routes/RouteColumn.ts"
 import * as Deadline from "./Deadline.ts"
 import { notStored } from "./NotStored.ts"
 
@@ -26,6 +26,12 @@ export interface Admission {
   /** Its sender rules, or null. */
   readonly rules: ReadonlyArray<RuleInForce> | null
   readonly spamAction: SpamAction
+}
+
+/** A row about a domain. */
+interface Found extends Omit<Admission, "routes"> {
+  readonly name: string
+  readonly routes: RouteColumn.RouteColumn
 }
 
 /** How long a busy domain's result is cached. The insert of the row after DATA decides in any case. */
@@ -48,12 +54,12 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const within8Seconds = yield* Deadline.make
 
-  const find = (names: ReadonlyArray<string>) => sql<Admission & { readonly name: string }>`
+  const find = (names: ReadonlyArray<string>) => sql<Found>`
     SELECT domains.name, domains.id, domains.workspace_id, coalesce(daily_intake.accepted, 0) AS accepted,
       CASE WHEN domains.origin = 'demo' THEN (
         SELECT count(*)::integer FROM inbound_emails WHERE domain_id = domains.id
       ) END AS demo_mails,
-      ${Routes.column(sql)} AS routes, ${RulesInForce.column(sql)} AS rules, domains.spam_action
+      ${RouteColumn.of(sql)} AS routes, ${RulesInForce.column(sql)} AS rules, domains.spam_action
     FROM domains
     LEFT JOIN daily_intake
       ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date
@@ -70,7 +76,12 @@ export const make = Effect.gen(function* () {
 
   const findAll = (names: ReadonlyArray<DomainName>) =>
     Effect.map(Patience.ofRequest(find([...new Set(names)])), (rows) => {
-      const found = new Map(rows.map((row): readonly [string, Admission] => [row.name, row]))
+      const found = new Map(
+        rows.map(({ routes, ...row }): readonly [string, Admission] => [
+          row.name,
+          { ...row, routes: RouteColumn.read(routes) }
+        ])
+      )
       return names.map((name) => {
         const admission = found.get(name) ?? null
         const known = busy.get(name)

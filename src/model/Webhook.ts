@@ -41,7 +41,7 @@ export const WebhookAction = Schema.Literals(["webhook", "pull", "hold", "reject
 export type WebhookAction = typeof WebhookAction.Type
 
 /** A webhook as the mail of an address sees it. */
-const Place = { id: WebhookId, pattern: Schema.String }
+export const Place = { id: WebhookId, pattern: Schema.String }
 
 /** A webhook as routes know it, with those that take mail of some kinds in its place, or null. */
 export const Route = Schema.Struct({

@@ -4,7 +4,7 @@ import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
-import type { Route } from "../model/Webhook.ts"
+import * as RouteColumn from "../webhooks/routes/RouteColumn.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 
 /** An event whose webhook was removed between `RCPT` and the insert of its delivery, which is held. */
@@ -23,11 +23,12 @@ export const make = Effect.gen(function* () {
 
   return (domainId: DomainId, events: ReadonlyArray<Unrouted>): Effect.Effect<void> =>
     Effect.gen(function* () {
-      const [domain] = yield* sql<{ readonly routes: ReadonlyArray<Route> }>`
-        SELECT ${Routes.column(sql)} AS routes FROM domains WHERE id = ${domainId}
+      const [domain] = yield* sql<{ readonly routes: RouteColumn.RouteColumn }>`
+        SELECT ${RouteColumn.of(sql)} AS routes FROM domains WHERE id = ${domainId}
       `
+      const routes = domain === undefined ? [] : RouteColumn.read(domain.routes)
       for (const { id: eventId, recipient } of events) {
-        const route = Routes.match(domain?.routes ?? [], Routes.localPartOf(recipient))
+        const route = Routes.match(routes, Routes.localPartOf(recipient))
         if (route === undefined) continue
         const due = yield* DeliveryRows.replay(sql, { domainId, eventId, force: false, webhookId: route.id })
         if (due.length > 0) feed.announce(domainId, { due: route.id })

@@ -7,10 +7,10 @@ import { EventId, unauthenticated } from "../model/InboundEvent.ts"
 import { RuleInForce } from "../model/SenderRule.ts"
 import { SpamAction } from "../model/Spam.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
-import { Route } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import * as Place from "../providers/storage/Place.ts"
 import * as RulesInForce from "../trust/RulesInForce.ts"
+import * as RouteColumn from "../webhooks/routes/RouteColumn.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 import * as GivenVerdicts from "./GivenVerdicts.ts"
 import type { Mail } from "./Mail.ts"
@@ -33,7 +33,7 @@ const Unread = Schema.Struct({
   receivedAt: Schema.DateTimeUtcFromDate,
   readAttempts: Schema.Int,
   traceBytes: Schema.Int,
-  routes: Schema.Array(Route),
+  routes: RouteColumn.RouteColumn,
   rules: Schema.NullOr(Schema.Array(RuleInForce)),
   spamAction: SpamAction,
   authenticationResults: Schema.NullOr(Schema.String),
@@ -82,7 +82,7 @@ const claimRows = (sql: SqlClient.SqlClient) =>
           AND state = (SELECT 'received') AND (leased_until IS NULL OR leased_until <= now())
         FOR UPDATE SKIP LOCKED
       ))
-      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id, ${Routes.column(sql)} AS routes,
+      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id, ${RouteColumn.of(sql)} AS routes,
         ${RulesInForce.column(sql)} AS rules, domains.spam_action
     `
   })
@@ -96,9 +96,10 @@ export const make = Effect.gen(function* () {
   const rows = claimRows(sql)
 
   const mailOf = Effect.fnUntraced(function* (row: typeof Unread.Type) {
+    const routes = RouteColumn.read(row.routes)
     const recipients: Array<Mail["recipients"][number]> = []
     for (const address of row.recipients) {
-      const route = Routes.match(row.routes, Routes.localPartOf(address))
+      const route = Routes.match(routes, Routes.localPartOf(address))
       if (route === undefined) return yield* Effect.die(`The domain ${row.domainId} has no catch-all`)
       // With the time of the mail, so that the ids of a mail and of all that follows from it are of one day.
       recipients.push({ eventId: EventId.make(newId(Uuid7.timeOf(row.id))), address, route })

@@ -1,4 +1,3 @@
-import type { SqlClient } from "effect/sql"
 import { catchAll, type Route } from "../../model/Webhook.ts"
 import * as Glob from "./Glob.ts"
 
@@ -62,15 +61,3 @@ export const whyNot = (pattern: string, winner: string, localPart: string): stri
     ? `${winner} is a name, which counts before a pattern with as many literal characters`
     : `${winner} has more literal characters (${literals(winner)} against ${literals(pattern)})`
 }
-
-/** A column with the routes of the row of `domains`, for `match`. */
-export const column = (sql: SqlClient.SqlClient) => sql`(
-  SELECT json_agg(json_build_object('id', webhooks.id, 'pattern', pattern, 'action', action, 'kinds',
-    CASE WHEN kinds <> '{}' THEN (
-      SELECT json_object_agg(kind, json_build_object('id', other.id, 'pattern', other.pattern))
-      FROM jsonb_each_text(webhooks.kinds) AS wanted (kind, id)
-      JOIN webhooks AS other ON other.id = wanted.id::uuid AND other.domain_id = domains.id
-    ) END
-  ))
-  FROM webhooks WHERE webhooks.domain_id = domains.id
-)`
