@@ -25,8 +25,8 @@ const database = Effect.fnUntraced(function* (name: string) {
   return { url, sql: Context.get(world, SqlClient.SqlClient), world }
 })
 
-/** Ten workspaces with five live domains each, and the settings of processes that serve them. */
-export const make = Effect.fnUntraced(function* (name: string, webhook: string) {
+/** Ten workspaces with live domains, five each by default, and the settings of processes that serve them. */
+export const make = Effect.fnUntraced(function* (name: string, webhook: string, domainsOfWorkspace = 5) {
   const fs = yield* FileSystem.FileSystem
   const { sql, url, world } = yield* database(name)
   const settings = {
@@ -45,9 +45,9 @@ export const make = Effect.fnUntraced(function* (name: string, webhook: string) 
     keys.push(json.api_key)
     const rows = yield* sql<{ readonly id: string }>`
       INSERT INTO domains (id, workspace_id, name, origin, status, verified_at, live_at)
-      SELECT gen_random_uuid(), ${json.workspace_id}, 'customer' || (${workspace}::int * 5 + number) || '.example',
+      SELECT gen_random_uuid(), ${json.workspace_id}, 'customer' || (${workspace * domainsOfWorkspace}::int + number) || '.example',
         'byo', 'live', now(), now()
-      FROM generate_series(0, 4) AS number RETURNING id
+      FROM generate_series(0, ${domainsOfWorkspace - 1}::int) AS number RETURNING id
     `
     yield* sql`UPDATE webhooks SET action = 'webhook', url = ${webhook} WHERE id = ANY(${rows.map(({ id }) => id)}::uuid[])`
     domains.push(...rows.map(({ id }) => id))

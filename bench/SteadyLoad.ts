@@ -5,7 +5,8 @@ import * as Messages from "./Messages.ts"
 
 export interface Load {
   readonly port: number
-  readonly recipient: string
+  /** One address, or one by the number of the message. */
+  readonly recipient: string | ((number: number) => string)
   readonly run: string
   readonly messages: number
   /**
@@ -55,12 +56,13 @@ export const make = Effect.gen(function* () {
     Effect.callback<number | undefined>((resume) => {
       const socket = connect(load.port, "127.0.0.1").setNoDelay(true).setEncoding("latin1")
       const id = `${load.run}-${number}@sender.example`
+      const recipient = typeof load.recipient === "string" ? load.recipient : load.recipient(number)
       const says = [
         "EHLO generator.example\r\n",
         "MAIL FROM:<sender@sender.example>\r\n",
-        `RCPT TO:<${load.recipient}>\r\n`,
+        `RCPT TO:<${recipient}>\r\n`,
         "DATA\r\n",
-        `${Messages.head(`${load.run}-${number}`, load.recipient)}${Messages.body.small.toString("latin1")}.\r\n`
+        `${Messages.head(`${load.run}-${number}`, recipient)}${Messages.body.small.toString("latin1")}.\r\n`
       ]
       let toReply: number | undefined
       let step = 0
