@@ -34,7 +34,7 @@ export type SignEvent = (event: {
 export class RequestSigner extends Context.Service<
   RequestSigner,
   {
-    /** Decrypts the current secrets of a webhook: its own, or those of the workspace. */
+    /** Decrypts the current secrets of a webhook: its own, or those of the workspace, also for a webhook of another. */
     secretsOf(workspaceId: WorkspaceId, webhookId: WebhookId): Effect.Effect<SigningSecrets, SqlError>
     /** Decrypts the current secrets of a webhook to sign its events. */
     of(workspaceId: WorkspaceId, webhookId: WebhookId): Effect.Effect<SignEvent, SqlError>
@@ -73,7 +73,10 @@ export class RequestSigner extends Context.Service<
           readonly previousSigningSecret: Uint8Array | null
         }>`
           SELECT webhooks.id AS webhook_id, ${Claims.secrets(sql, sql.literal("webhooks"))}
-          FROM workspaces LEFT JOIN webhooks ON webhooks.id = ${webhook}
+          FROM workspaces
+          -- Another workspace's webhook would lend its secret.
+          LEFT JOIN (webhooks JOIN domains ON domains.id = webhooks.domain_id)
+            ON webhooks.id = ${webhook} AND domains.workspace_id = workspaces.id
           WHERE workspaces.id = ${workspaceId}
         `
         if (sealed === undefined) return yield* Effect.die("The workspace of this request is gone")

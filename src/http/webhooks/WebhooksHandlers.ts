@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Record, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
 import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
@@ -7,7 +7,7 @@ import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Invalid } from "../../model/ApiError.ts"
 import type { DomainId } from "../../model/Domain.ts"
-import { plainFormat, type WebhookAction } from "../../model/Webhook.ts"
+import { noSuchWebhook, plainFormat, Webhook, type WebhookAction } from "../../model/Webhook.ts"
 import * as Settings from "../../Settings.ts"
 import * as Routes from "../../webhooks/routes/Routes.ts"
 import { type Changed, Webhooks } from "../../webhooks/Webhooks.ts"
@@ -34,11 +34,14 @@ export const layer = HttpApiBuilder.group(
 
     const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => LimitedKeys.domainOf(domains, workspace, id))
 
-    /** The webhooks of a domain that may take mail of the key. */
+    /** The webhooks of a domain that may take mail of the key. Each names no others among its kinds. */
     const visible = Effect.fnUntraced(function* (id: DomainId) {
       const { limit } = yield* CurrentWorkspace
       const all = yield* webhooks.list(id)
-      return limit === null ? all : all.filter(({ pattern }) => Routes.meet(pattern, limit.pattern))
+      if (limit === null) return all
+      const met = all.filter(({ pattern }) => Routes.meet(pattern, limit.pattern))
+      const ids = new Set<string>(met.map(({ id }) => id))
+      return met.map((webhook) => new Webhook({ ...webhook, kinds: Record.filter(webhook.kinds, (id) => ids.has(id)) }))
     })
 
     /** The domain, if it takes mail. Counts a change of a webhook. */
@@ -104,9 +107,8 @@ export const layer = HttpApiBuilder.group(
       }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { id } = yield* owned(params.id)
-        const { limit } = yield* CurrentWorkspace
-        yield* LimitedKeys.demandWebhook(webhooks, limit, id, params.webhookId)
-        return yield* Effect.flatMap(webhooks.get(id, params.webhookId), ShownWebhook.of)
+        const webhook = (yield* visible(id)).find((one) => one.id === params.webhookId)
+        return webhook === undefined ? yield* noSuchWebhook : yield* ShownWebhook.of(webhook)
       }),
       update: Effect.fnUntraced(function* ({ params, payload: { format, signingKey, webhookUrl, ...change } }) {
         const domain = yield* changing(params.id)

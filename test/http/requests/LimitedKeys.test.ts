@@ -436,6 +436,28 @@ layer(
     })
   )
 
+  it.effect("sees no webhook of others among the kinds of its own", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { ask, at, domain, key } = yield* workspace()
+      const make = (pattern: string, kinds: Readonly<Record<string, string>> = {}) =>
+        Effect.map(
+          inlet.call("POST", `${at}/webhooks`, { key, body: { pattern, kinds } }),
+          ({ json }) => json.webhook.id as string
+        )
+      const other = yield* make("agent-8")
+      const shared = yield* make("agent-*")
+      const own = yield* make("agent-7", { bounce: other, calendar: shared })
+      const kinds = { calendar: shared }
+      assert.deepStrictEqual((yield* ask("GET", `${at}/webhooks/${own}`)).json.kinds, kinds)
+      const match = yield* ask("GET", `${at}/webhooks/match?recipient=agent-7@${domain}`)
+      assert.deepStrictEqual(match.json.webhook.kinds, kinds)
+      assert.notInclude((yield* ask("GET", `${at}/webhooks`)).text, other)
+      const whole = (yield* inlet.call("GET", `${at}/webhooks/${own}`, { key })).json.kinds
+      assert.deepStrictEqual(whole, { bounce: other, calendar: shared })
+    })
+  )
+
   it.effect("sees webhooks that may take its mail, and not the patterns of others", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
