@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
       credentials: opened,
       secrets: delivery.secrets
     }
-    const request = yield* Effect.result(made(delivery, format.recipe(new URL(delivery.url)), stamp))
+    const request = yield* Effect.result(made(delivery, format.recipe(new URL(delivery.url), opened), stamp))
     if (request._tag === "Failure") {
       return request.failure._tag === "Crowded" ? yield* request.failure : notSent(request.failure)
     }

@@ -1,16 +1,22 @@
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { EventId, InboundEvent } from "../model/InboundEvent.ts"
 import { plainFormat, type WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as BasicAuth from "./formats/BasicAuth.ts"
+import * as RawOptions from "./formats/RawOptions.ts"
 import { SealedCredentials } from "./formats/SealedCredentials.ts"
 import type { FormatRequest, Stamp } from "./formats/WebhookFormat.ts"
 import { WebhookFormats } from "./formats/WebhookFormats.ts"
 
 /** The format of the webhook could not make the request. */
 export class Unmade extends Schema.TaggedError<Unmade>()("Unmade", { message: Schema.String }) {}
+
+/** A request, and the values in it that are not to be shown. */
+interface Sample extends FormatRequest {
+  readonly secrets: ReadonlyArray<string>
+}
 
 /** Makes the function that writes the sample event of a test in the format of a webhook. */
 export const make = Effect.gen(function* () {
@@ -28,7 +34,7 @@ export const make = Effect.gen(function* () {
       SELECT format, credentials FROM webhooks WHERE id = ${webhook.id}
     `
     const body = Buffer.from(sample.payload)
-    const plain: FormatRequest = { headers: { "Content-Type": "application/json" }, body }
+    const plain: Sample = { headers: { "Content-Type": "application/json" }, body, secrets: [] }
     if (row === undefined || row.format === plainFormat) return plain
     const format = formats.get(row.format)
     if (format === undefined) return yield* new Unmade({ message: `the format ${row.format} is not known here` })
@@ -44,9 +50,14 @@ export const make = Effect.gen(function* () {
     const event = JSON.parse(sample.payload) as InboundEvent
     const mail = { eventId: sample.id, payload: body, event, message: messageOf(event), parts: [], text: event.text }
     return yield* Effect.try({
-      try: (): FormatRequest => {
-        const request = format.recipe(new URL(webhook.url)).make(mail, stamp)
-        return { ...request, headers: { ...request.headers, ...BasicAuth.header(opened) } }
+      try: (): Sample => {
+        const request = format.recipe(new URL(webhook.url), opened).make(mail, stamp)
+        const { raw } = opened
+        return {
+          ...request,
+          headers: { ...request.headers, ...BasicAuth.header(opened) },
+          secrets: raw === undefined ? [] : RawOptions.secrets(Redacted.value(raw))
+        }
       },
       catch: () => new Unmade({ message: `the format ${row.format} could not make the request` })
     })

@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Record, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
 import { Conflict } from "../model/ApiError.ts"
@@ -10,7 +10,7 @@ import * as AnswerAdvice from "./AnswerAdvice.ts"
 import { Egress } from "./Egress.ts"
 import * as BasicAuth from "./formats/BasicAuth.ts"
 import { SealedCredentials } from "./formats/SealedCredentials.ts"
-import { RequestSigner } from "./RequestSigner.ts"
+import { RequestSigner, type SignedRequest } from "./RequestSigner.ts"
 import * as TestEvent from "./TestEvent.ts"
 import * as TestRequest from "./TestRequest.ts"
 
@@ -73,11 +73,16 @@ export class WebhookTrial extends Context.Service<
         const unsent = (message: string) => Effect.succeed([{ headers: {}, body: payload }, message] as const)
         const [request, outcome] = yield* inFormat({ id: webhookId, url }, { id, payload }, secrets).pipe(
           // The sample has no files, so that every format writes it as text.
-          Effect.flatMap(({ body, headers }) => sign({ id, payload: Buffer.from(body).toString(), headers })),
-          Effect.flatMap(({ body, headers }) =>
+          Effect.flatMap(({ body, headers, secrets }) =>
+            Effect.map(sign({ id, payload: Buffer.from(body).toString(), headers }), (signed) => ({
+              ...signed,
+              secrets
+            }))
+          ),
+          Effect.flatMap(({ body, headers, secrets }) =>
             Effect.map(
               Effect.result(egress.send({ url, headers: { ...headers }, body: Buffer.from(body) })),
-              (outcome) => [{ body, headers: BasicAuth.hidden(headers) }, outcome] as const
+              (outcome) => [shownOf({ body, headers }, secrets), outcome] as const
             )
           ),
           Effect.catchTags({
@@ -106,6 +111,12 @@ export class WebhookTrial extends Context.Service<
       return WebhookTrial.of({ run })
     })
   ).pipe(Layer.provide(SealedCredentials.layer))
+}
+
+/** A request as shown to the owner of a webhook: without its password, and without the secrets of its options. */
+const shownOf = ({ body, headers }: SignedRequest, secrets: ReadonlyArray<string>) => {
+  const without = (text: string) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "…"), text)
+  return { body: without(body), headers: Record.map(BasicAuth.hidden(headers), without) }
 }
 
 const unanswered = { ok: false, statusCode: null, responseBody: null }

@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
+import type { RawOptions } from "../delivery/formats/RawOptions.ts"
 import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import type { Credentials } from "../delivery/formats/WebhookFormat.ts"
 import { WebhookFormats } from "../delivery/formats/WebhookFormats.ts"
@@ -22,7 +23,7 @@ export interface Wire {
 /** Requests in Inlet's own format, which has no credentials. */
 export const plain: Wire = { format: plainFormat, credentials: null, basicAuth: false }
 
-/** What a client asks for beside a URL. An absent format stays as it is, absent names and passwords go. */
+/** What a client asks for beside a URL. An absent format stays as it is. Absent names, passwords and options go. */
 export interface Asked extends Credentials {
   readonly format?: string | undefined
 }
@@ -43,7 +44,7 @@ export const make = Effect.gen(function* () {
 
   /** What a format takes. */
   const takesOf = (format: string) => {
-    if (format === plainFormat) return Effect.succeed({ basicAuth: false, signingKey: false })
+    if (format === plainFormat) return Effect.succeed({ basicAuth: false, signingKey: false, rawOptions: false })
     const takes = formats.get(format)?.takes
     return takes === undefined
       ? Effect.fail(invalid(`format: Expected one of ${formats.names.join(", ")}`))
@@ -58,7 +59,7 @@ export const make = Effect.gen(function* () {
     before: Pick<Wire, "credentials" | "format">,
     asked: Asked
   ) {
-    const { format = before.format, password, signingKey, user } = asked
+    const { format = before.format, password, raw, signingKey, user } = asked
     const takes = yield* takesOf(format)
     if (user !== undefined && !takes.basicAuth) {
       return yield* format === plainFormat
@@ -68,6 +69,11 @@ export const make = Effect.gen(function* () {
     if (signingKey !== undefined && !takes.signingKey) {
       return yield* invalid(`signingKey: The format ${format} has none. Leave it out`)
     }
+    if (raw !== undefined && !takes.rawOptions)
+      return yield* invalid(`raw: The format ${format} has none. Leave it out`)
+    if (raw !== undefined && user !== undefined && hasAuthorization(Redacted.value(raw))) {
+      return yield* invalid("raw.headers: Expected no Authorization beside a user name and a password in the URL")
+    }
     const opened = yield* sealed.open(before.credentials, webhookId)
     const kept = before.format === format ? opened.signingKey : undefined
     const isMissing = takes.signingKey && signingKey === undefined && kept === undefined
@@ -75,7 +81,8 @@ export const make = Effect.gen(function* () {
     const key = takes.signingKey ? (signingKey ?? kept ?? made) : undefined
     const next: Credentials = {
       ...(user === undefined || password === undefined ? {} : { user, password }),
-      ...(key === undefined ? {} : { signingKey: key })
+      ...(key === undefined ? {} : { signingKey: key }),
+      ...(raw === undefined ? {} : { raw })
     }
     const resolved: Resolved = {
       wire: {
@@ -94,7 +101,13 @@ export const make = Effect.gen(function* () {
 
 const isSame = (one: Credentials, other: Credentials) =>
   one.user === other.user &&
+  optionsOf(one) === optionsOf(other) &&
   (["password", "signingKey"] as const).every((name) => valueOf(one[name]) === valueOf(other[name]))
+
+const optionsOf = ({ raw }: Credentials) => (raw === undefined ? undefined : JSON.stringify(Redacted.value(raw)))
+
+const hasAuthorization = ({ headers = {} }: RawOptions) =>
+  Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
 
 const valueOf = (secret: Redacted.Redacted | undefined) => (secret === undefined ? undefined : Redacted.value(secret))
 

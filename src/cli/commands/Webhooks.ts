@@ -1,6 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { RawOptions } from "../../delivery/formats/RawOptions.ts"
 import {
   catchAll,
   Pattern,
@@ -32,6 +33,13 @@ const url = Flag.String("to").pipe(
 )
 const format = Flag.String("format").pipe(
   Flag.withDescription("beside --to: inlet, raw, mailgun, postmark, sendgrid, sendgrid-raw or mandrill"),
+  Flag.optional
+)
+const raw = Flag.String("raw").pipe(
+  Flag.withSchema(Schema.fromJsonString(RawOptions)),
+  Flag.withDescription(
+    'beside --to, for raw, as JSON: contentType, field, base64, fields and headers, such as \'{"headers": {"X-API-Key": "…"}}\''
+  ),
   Flag.optional
 )
 const signingKey = Flag.String("signing-key").pipe(
@@ -104,6 +112,7 @@ const create = Command.make(
     ),
     webhookUrl: url,
     format,
+    raw,
     signingKey,
     action,
     description,
@@ -123,6 +132,7 @@ const create = Command.make(
     kinds: flags,
     ownSecret,
     pattern,
+    raw,
     signingKey,
     webhookUrl,
     ...place
@@ -135,7 +145,7 @@ const create = Command.make(
           params: { id: found.id },
           payload: {
             pattern,
-            ...Given.of({ action, description, format, signingKey, webhookUrl }),
+            ...Given.of({ action, description, format, raw, signingKey, webhookUrl }),
             ...(kinds === undefined ? {} : { kinds }),
             ...(ownSecret ? { secret: "own" as const } : {})
           }
@@ -159,6 +169,7 @@ const update = Command.make(
     ),
     webhookUrl: url,
     format,
+    raw,
     signingKey,
     action,
     description,
@@ -177,6 +188,7 @@ const update = Command.make(
     json,
     kinds: flags,
     pattern,
+    raw,
     secret,
     signingKey,
     webhookUrl,
@@ -192,7 +204,7 @@ const update = Command.make(
         return yield* api.webhooks.update({
           params: paramsOf(webhook),
           payload: {
-            ...Given.of({ action, description, format, pattern, secret, signingKey, webhookUrl }),
+            ...Given.of({ action, description, format, pattern, raw, secret, signingKey, webhookUrl }),
             ...(kinds === undefined ? {} : { kinds })
           }
         })

@@ -1,11 +1,42 @@
-import { WebhookFormat } from "./WebhookFormat.ts"
+import { Redacted } from "effect"
+import * as Multipart from "./Multipart.ts"
+import type { RawOptions } from "./RawOptions.ts"
+import { type DeliveredMessage, type Recipe, WebhookFormat } from "./WebhookFormat.ts"
 
-/** The raw message as `message/rfc822`, as the relay ingress of Rails' Action Mailbox takes it. */
+const none: RawOptions = {}
+
+/**
+ * The raw message as `message/rfc822`, as the relay ingress of Rails' Action Mailbox takes it. Options put it into a
+ * form, or add headers.
+ */
 export const format = WebhookFormat.of({
-  takes: { basicAuth: true, signingKey: false },
+  takes: { basicAuth: true, signingKey: false, rawOptions: true },
   final: new Set(),
-  recipe: () => ({
-    needs: "message",
-    make: ({ message }) => ({ headers: { "Content-Type": "message/rfc822" }, body: message })
-  })
+  recipe: (_, { raw }) => recipeOf(raw === undefined ? none : Redacted.value(raw))
 })
+
+const recipeOf = ({
+  base64 = false,
+  contentType = "message/rfc822",
+  field,
+  fields = {},
+  headers
+}: RawOptions): Recipe => {
+  if (field === undefined)
+    return {
+      needs: "message",
+      make: ({ message }) => ({ headers: { ...headers, "Content-Type": contentType }, body: message })
+    }
+  return {
+    // Frameworks refuse a field that is not UTF-8.
+    needs: base64 ? "message" : "text",
+    make: ({ eventId, message }: DeliveredMessage) => {
+      const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+      const form = Multipart.of(eventId, [
+        ...Object.entries(fields),
+        [field, base64 ? bytes.toString("base64") : bytes]
+      ])
+      return { headers: { ...headers, "Content-Type": form.contentType }, body: form.body }
+    }
+  }
+}

@@ -1,10 +1,13 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { WebhookId } from "../../model/Webhook.ts"
 import { SecretsKey } from "../../workspaces/SecretsKey.ts"
+import { RawOptions } from "./RawOptions.ts"
 import type { Credentials } from "./WebhookFormat.ts"
 
 const text = Schema.optionalKey(Schema.String)
-const Stored = Schema.fromJsonString(Schema.Struct({ user: text, password: text, signingKey: text }))
+const Stored = Schema.fromJsonString(
+  Schema.Struct({ user: text, password: text, signingKey: text, raw: Schema.optionalKey(RawOptions) })
+)
 const encode = Schema.encodeSync(Stored)
 const decode = Schema.decodeSync(Stored)
 
@@ -30,11 +33,12 @@ export class SealedCredentials extends Context.Service<
     Effect.gen(function* () {
       const secrets = yield* SecretsKey
 
-      const seal: SealedCredentials["Service"]["seal"] = ({ password, signingKey, user }, webhookId) => {
+      const seal: SealedCredentials["Service"]["seal"] = ({ password, raw, signingKey, user }, webhookId) => {
         const stored = {
           ...(user === undefined ? {} : { user }),
           ...revealed(password, "password"),
-          ...revealed(signingKey, "signingKey")
+          ...revealed(signingKey, "signingKey"),
+          ...(raw === undefined ? {} : { raw: Redacted.value(raw) })
         }
         return Object.keys(stored).length === 0
           ? Effect.succeed(null)
@@ -45,11 +49,12 @@ export class SealedCredentials extends Context.Service<
         sealed === null
           ? Effect.succeed(none)
           : Effect.map(secrets.open(sealed, webhookId), (opened) => {
-              const { password, signingKey, user } = decode(Redacted.value(opened))
+              const { password, raw, signingKey, user } = decode(Redacted.value(opened))
               return {
                 ...(user === undefined ? {} : { user }),
                 ...redacted(password, "password"),
-                ...redacted(signingKey, "signingKey")
+                ...redacted(signingKey, "signingKey"),
+                ...(raw === undefined ? {} : { raw: Redacted.make(raw) })
               }
             })
 

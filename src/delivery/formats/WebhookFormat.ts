@@ -1,6 +1,7 @@
 import { Context, type Redacted } from "effect"
 import type { EventId, InboundEvent } from "../../model/InboundEvent.ts"
 import type { SigningSecrets } from "../../providers/signing/WebhookSigner.ts"
+import type { RawOptions } from "./RawOptions.ts"
 
 /** An attachment with its bytes. */
 export interface MailPart {
@@ -40,6 +41,8 @@ export interface Credentials {
   readonly user?: string
   readonly password?: Redacted.Redacted
   readonly signingKey?: Redacted.Redacted
+  /** Options of the format `raw`, whose headers and fields may have secrets. */
+  readonly raw?: Redacted.Redacted<RawOptions>
 }
 
 /** The circumstances of one attempt. */
@@ -75,10 +78,10 @@ export class WebhookFormat extends Context.Service<
   WebhookFormat,
   {
     /** The credentials that a webhook in this format can have. */
-    readonly takes: { readonly basicAuth: boolean; readonly signingKey: boolean }
+    readonly takes: { readonly basicAuth: boolean; readonly signingKey: boolean; readonly rawOptions?: boolean }
     /** Statuses beside 410 after which a delivery is dead at once. */
     readonly final: ReadonlySet<number>
-    /** The recipe for this URL. */
-    recipe(url: URL): Recipe
+    /** The recipe for this URL and these credentials. */
+    recipe(url: URL, credentials: Credentials): Recipe
   }
 >()("inlet/delivery/formats/WebhookFormat") {}

@@ -1,4 +1,5 @@
 import { Redacted, Schema } from "effect"
+import { RawOptions } from "../../delivery/formats/RawOptions.ts"
 import type { Asked } from "../../webhooks/WebhookWire.ts"
 import { Secret } from "./Secret.ts"
 
@@ -23,6 +24,12 @@ export const fields = {
         "`inlet` (the signed event), `raw`, `mailgun`, `postmark`, `sendgrid`, `sendgrid-raw`, `mandrill`, or a format of the operator. Absent: as it is"
     })
   ),
+  raw: Schema.optionalKey(
+    RawOptions.annotate({
+      description:
+        "for `raw`: how the receiver wants the message, and the headers and fields that it demands. They are stored encrypted and shown nowhere. A `webhookUrl` without it forgets them"
+    })
+  ),
   signingKey: Schema.optionalKey(
     SigningKey.annotate({
       description:
@@ -37,23 +44,28 @@ export const urlDescription =
 
 interface Fields {
   readonly format?: string
+  readonly raw?: RawOptions
   readonly signingKey?: string
   readonly webhookUrl?: string | null
 }
 
 /** The format is set together with the URL, so that credentials never go to another host. */
-export const areBesideUrl = Schema.makeFilter(({ format, signingKey, webhookUrl }: Fields) =>
-  typeof webhookUrl !== "string" && (format !== undefined || signingKey !== undefined)
-    ? { path: [format === undefined ? "signingKey" : "format"], issue: "Expected it only beside a webhookUrl" }
+export const areBesideUrl = Schema.makeFilter(({ format, raw, signingKey, webhookUrl }: Fields) => {
+  const [given] = Object.entries({ format, signingKey, raw }).flatMap(([name, value]) =>
+    value === undefined ? [] : [name]
+  )
+  return typeof webhookUrl !== "string" && given !== undefined
+    ? { path: [given], issue: "Expected it only beside a webhookUrl" }
     : undefined
-)
+})
 
 /** The part of an answer with a new key. */
 export const madeKey = Schema.optionalKey(Secret("the signing key of the format, where it was just made"))
 
 /** What the client asks for. */
-export const asked = ({ format, signingKey }: Fields, credentials: Omit<Asked, "format">): Asked => ({
+export const asked = ({ format, raw, signingKey }: Fields, credentials: Omit<Asked, "format">): Asked => ({
   ...credentials,
   ...(format === undefined ? {} : { format }),
+  ...(raw === undefined ? {} : { raw: Redacted.make(raw) }),
   ...(signingKey === undefined ? {} : { signingKey: Redacted.make(signingKey) })
 })

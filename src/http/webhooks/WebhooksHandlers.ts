@@ -110,12 +110,16 @@ export const layer = HttpApiBuilder.group(
         const webhook = (yield* visible(id)).find((one) => one.id === params.webhookId)
         return webhook === undefined ? yield* noSuchWebhook : yield* ShownWebhook.of(webhook)
       }),
-      update: Effect.fnUntraced(function* ({ params, payload: { format, signingKey, webhookUrl, ...change } }) {
+      update: Effect.fnUntraced(function* ({ params, payload: { format, raw, signingKey, webhookUrl, ...change } }) {
         const domain = yield* changing(params.id)
         const current = format ?? (yield* webhooks.get(domain.id, params.webhookId)).format
         const { credentials, url } = yield* checked(webhookUrl, current)
         const wire = WireFields.asked(
-          { ...(format === undefined ? {} : { format }), ...(signingKey === undefined ? {} : { signingKey }) },
+          {
+            ...(format === undefined ? {} : { format }),
+            ...(raw === undefined ? {} : { raw }),
+            ...(signingKey === undefined ? {} : { signingKey })
+          },
           credentials
         )
         const action: WebhookAction | undefined =

@@ -98,6 +98,6 @@ export const request = (
   mail: DeliveredParts,
   { given = stamp, url = "https://app.example/hook" }: { readonly given?: Stamp; readonly url?: string } = {}
 ) => {
-  const recipe: Recipe = format.recipe(new URL(url))
+  const recipe: Recipe = format.recipe(new URL(url), given.credentials)
   return recipe.make(mail, given)
 }

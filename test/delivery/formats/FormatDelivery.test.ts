@@ -53,6 +53,33 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
     })
   )
 
+  it.effect("has the headers and fields of a raw format, which nothing shows, until the next URL", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const raw = { field: "email", fields: { key: "a-field-secret" }, headers: { "X-API-Key": "a-header-secret" } }
+      const { get, only, patch, send, set, test } = yield* Hooked.of({ webhookUrl: receiver.url, format: "raw", raw })
+      const { json, text } = yield* test
+      assert.isTrue(json.ok, text)
+      assert.strictEqual(json.request.headers["X-API-Key"], "…")
+      assert.strictEqual((yield* formOf(yield* receiver.next)).value("key"), "a-field-secret")
+
+      yield* send({ subject: "In a form" })
+      const posted = yield* receiver.next
+      assert.strictEqual(posted.headers["x-api-key"], "a-header-secret")
+      assert.match((yield* formOf(posted)).value("email") ?? "", /\r\nSubject: In a form\r\n/)
+      yield* only(({ status }) => status === "delivered")
+      const told = [set.text, text, (yield* get()).text, (yield* get("/webhooks")).text]
+      told.push((yield* get("/delivery-attempts")).text)
+      for (const secret of ["a-field-secret", "a-header-secret"]) assert.notInclude(told.join(), secret)
+
+      yield* patch({ webhookUrl: `${receiver.url}/next` })
+      yield* send({ subject: "Bare" })
+      const bare = yield* receiver.next
+      assert.notProperty(bare.headers, "x-api-key")
+      assert.strictEqual(bare.headers["content-type"], "message/rfc822")
+    })
+  )
+
   it.effect("signs the exact bytes of the request with the webhook secret too", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
@@ -436,6 +463,40 @@ layer(Public.TestInlet.layer({ settings, database }), { excludeTestServices: tru
         "an unknown format",
         { webhookUrl: url, format: "ses" },
         /^format: Expected one of inlet, raw, mailgun, postmark, sendgrid, sendgrid-raw, mandrill$/
+      ],
+      [
+        "options of another format",
+        { webhookUrl: url, format: "postmark", raw: {} },
+        /^raw: The format postmark has none/
+      ],
+      ["options without a URL", { webhookUrl: null, raw: {} }, /^raw: Expected it only beside a webhookUrl/],
+      ["base64 without a field", { webhookUrl: url, format: "raw", raw: { base64: true } }, /only beside a field/],
+      [
+        "the type of a form",
+        { webhookUrl: url, format: "raw", raw: { field: "a", contentType: "a/b" } },
+        /Expected none beside a field/
+      ],
+      [
+        "a field of the message's name",
+        { webhookUrl: url, format: "raw", raw: { field: "a", fields: { a: "b" } } },
+        /Expected another name/
+      ],
+      ...["Host", "content-length", "Transfer-Encoding", "X-Service-Signature", "webhook-id", "a b", "a\r\nb"].map(
+        (name): readonly [string, unknown, RegExp] => [
+          `the header ${JSON.stringify(name)}`,
+          { webhookUrl: url, format: "raw", raw: { headers: { [name]: "x" } } },
+          /^raw.headers: Expected at most 20 headers/
+        ]
+      ),
+      [
+        "a header with a line end",
+        { webhookUrl: url, format: "raw", raw: { headers: { "X-Key": "a\r\nHost: b" } } },
+        /^raw.headers: Expected at most 20 headers/
+      ],
+      [
+        "two authorizations",
+        { webhookUrl: credentials, format: "raw", raw: { headers: { authorization: "Bearer x" } } },
+        /^raw.headers: Expected no Authorization/
       ],
       [
         "credentials in Inlet's own format",

@@ -5,6 +5,7 @@ import * as Mailgun from "../../../src/delivery/formats/Mailgun.ts"
 import * as Mandrill from "../../../src/delivery/formats/Mandrill.ts"
 import * as Postmark from "../../../src/delivery/formats/Postmark.ts"
 import * as Raw from "../../../src/delivery/formats/Raw.ts"
+import type { RawOptions } from "../../../src/delivery/formats/RawOptions.ts"
 import * as Sendgrid from "../../../src/delivery/formats/Sendgrid.ts"
 import { message } from "../../mime/Message.ts"
 import { eventId, of, request, signingKey, stamp } from "./DeliveredMail.ts"
@@ -76,6 +77,32 @@ describe("The raw format", () => {
     assert.deepStrictEqual(headers, { "Content-Type": "message/rfc822" })
     assert.strictEqual(Buffer.from(body).toString("latin1"), Buffer.from(plain.message).toString("latin1"))
   })
+
+  const posted = (raw: RawOptions) =>
+    request(Raw.format, rich, { given: { ...stamp, credentials: { raw: Redacted.make(raw) } } })
+
+  it("has the headers and the content type that a receiver wants", () => {
+    const { body, headers } = posted({ contentType: "message/rfc2822", headers: { "X-API-Key": "k" } })
+    assert.deepStrictEqual(headers, { "X-API-Key": "k", "Content-Type": "message/rfc2822" })
+    assert.isTrue(Buffer.from(body).equals(Buffer.from(rich.message)))
+  })
+
+  it.effect("is a field of a form beside others, as text or as base64", () =>
+    Effect.gen(function* () {
+      const form = yield* Form.read(posted({ field: "email", fields: { key: 'k"\r\n' }, headers: { "Api-Key": "a" } }))
+      assert.deepStrictEqual(form.fields, [
+        ["key", 'k"\r\n'],
+        ["email", Buffer.from(rich.message).toString()]
+      ])
+      const { value } = yield* Form.read(posted({ field: "email_encoded", base64: true }))
+      assert.strictEqual(value("email_encoded"), Buffer.from(rich.message).toString("base64"))
+      const needs = (raw: RawOptions) => Raw.format.recipe(new URL(mime), { raw: Redacted.make(raw) }).needs
+      assert.deepStrictEqual(
+        [needs({}), needs({ field: "a" }), needs({ field: "a", base64: true })],
+        ["message", "text", "message"]
+      )
+    })
+  )
 })
 
 describe("The mailgun format", () => {
@@ -189,14 +216,14 @@ describe("The mailgun format", () => {
 
   it.effect("has the whole message and no parts where the path ends in mime", () =>
     Effect.gen(function* () {
-      const recipe = Mailgun.format.recipe(new URL(mime))
+      const recipe = Mailgun.format.recipe(new URL(mime), {})
       assert.strictEqual(recipe.needs, "text")
       const { files, value } = yield* Form.read(request(Mailgun.format, rich, { url: mime }))
       assert.strictEqual(value("body-mime"), Buffer.from(rich.message).toString())
       assert.strictEqual(value("recipient"), "support+42@shop.example")
       assert.isUndefined(value("body-plain"))
       assert.deepStrictEqual(files, [])
-      assert.strictEqual(Mailgun.format.recipe(new URL("https://app.example/hook?mime")).needs, "parts")
+      assert.strictEqual(Mailgun.format.recipe(new URL("https://app.example/hook?mime"), {}).needs, "parts")
     })
   )
 

@@ -51,7 +51,7 @@ describe("The fake format", () => {
     Effect.gen(function* () {
       const fake = FakeFormat.make({ needs: "parts" })
       const acme = (yield* Effect.provide(WebhookFormats, layerWith({ acme: fake.layer }))).get("acme")
-      const recipe = acme?.recipe(new URL("https://app.example/"))
+      const recipe = acme?.recipe(new URL("https://app.example/"), {})
       assert.strictEqual(recipe?.needs, "parts")
       const mail = of(Buffer.from("Subject: x\r\n\r\ny"))
       assert.deepStrictEqual(recipe?.make(mail, stamp), {
