@@ -10,21 +10,31 @@ const millisOfAny = 100
 
 const whole = { part: "full", format: "markdown", maxChars: 100_000, offset: 0 } as const
 
+/** The least CPU time of three runs in milliseconds: a collection of garbage, of all tests before, falls into one. */
+const leastOf = (run: () => unknown) =>
+  Math.min(
+    ...Array.from({ length: 3 }, () => {
+      const before = process.threadCpuUsage()
+      run()
+      const { system, user } = process.threadCpuUsage(before)
+      return (system + user) / 1_000
+    })
+  )
+
 describe("The CPU time of a mail", () => {
   it.for(costBombs.map(({ build, name }) => [name, build] as const))(
     "grows linearly with its size: %s",
     ([, build]) => {
       const message = build()
-      const before = process.threadCpuUsage()
-      const contents = Mime.read(message)
-      contents.extracted()
-      const { reply } = Insight.of(contents, "ada@sender.example")
-      const read = process.threadCpuUsage(before)
-      const beforeContent = process.threadCpuUsage()
-      Content.read({ text: contents.text, html: contents.html, reply }, whole)
-      const content = process.threadCpuUsage(beforeContent)
+      const read = () => {
+        const contents = Mime.read(message)
+        contents.extracted()
+        return { contents, reply: Insight.of(contents, "ada@sender.example").reply }
+      }
+      const { contents, reply } = read()
+      const content = () => Content.read({ text: contents.text, html: contents.html, reply }, whole)
       const allowed = millisOfAny + (millisPerMebibyte * message.length) / 1_048_576
-      for (const { system, user } of [read, content]) assert.isBelow((system + user) / 1_000, allowed)
+      for (const run of [read, content]) assert.isBelow(leastOf(run), allowed)
     }
   )
 })
