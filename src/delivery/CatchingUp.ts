@@ -27,7 +27,7 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
   WITH recovering AS (
     ${WebhookState.takeRecovering(sql, mostWebhooks)}
   ), room AS (
-    SELECT recovering.id, recovering.domain_id, recovering.position, due.taken,
+    SELECT recovering.id, recovering.domain_id, recovering.since, recovering.position, due.taken,
       CASE WHEN due.taken * 4 <= recovering.step THEN least(recovering.step * 2, ${DeliveryRows.mostDue}::int)
         ELSE recovering.step END AS step
     FROM recovering
@@ -45,7 +45,9 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
     CROSS JOIN LATERAL (
       SELECT event_id, position,
         due_at > now() AND leased_until IS NULL AND ${DeliveryRows.ofDelivery(sql)} = room.id
-          AND (retry_at IS NULL OR claimed_at <= now() - interval '${sql.literal(again)}') AS may_come
+          AND (retry_at IS NULL OR claimed_at <= now() - interval '${sql.literal(again)}')
+          -- It has failed since, and its webhook is about to be counted as failing.
+          AND (claimed_at IS NULL OR claimed_at <= room.since) AS may_come
       FROM deliveries
       WHERE deliveries.domain_id = room.domain_id AND status = 'pending' AND deliveries.position > room.position
       ORDER BY deliveries.position LIMIT ${mostRead}

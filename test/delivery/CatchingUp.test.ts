@@ -190,6 +190,20 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
+  it.effect("gets no delivery early that has failed since, while the failure is not counted yet", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* Deliveries.domain(url)
+      const event = yield* mail(id, 500)
+      assert.isDefined(event)
+      const { dueIn } = yield* Deliveries.delivery(event)
+      assert.isAbove(dueIn, 1)
+      yield* sql`UPDATE webhooks SET recovering_at = now() - interval '1 minute' WHERE id = ${id}`
+      yield* step
+      assert.closeTo((yield* Deliveries.delivery(event)).dueIn, dueIn, 2)
+    })
+  )
+
   it.effect("gets nothing while its domain is disabled or its webhook is paused", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

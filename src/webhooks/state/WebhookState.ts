@@ -73,7 +73,7 @@ export const clear = (sql: SqlClient.SqlClient) => sql`
 
 /** Locks the webhooks that have a next step to catch up. */
 export const takeRecovering = (sql: SqlClient.SqlClient, most: number) => sql`
-  SELECT webhooks.id, domain_id, recovery_step AS step, recovery_position AS position
+  SELECT webhooks.id, domain_id, recovering_at AS since, recovery_step AS step, recovery_position AS position
   FROM webhooks JOIN domains ON domains.id = domain_id
   WHERE recovering_at <= now() AND status <> 'disabled' AND url IS NOT NULL AND paused_at IS NULL
   ORDER BY recovering_at LIMIT ${most}
