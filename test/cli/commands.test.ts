@@ -235,6 +235,28 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("send the options of a raw webhook, and do not repeat them in an error", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver.make
+        const inbox = yield* inlet.inbox()
+        const { run } = yield* person(inbox.key)
+        const set = (raw: string) =>
+          run("webhooks", "update", inbox.domain, "*", "--format", "raw", "--to", receiver.url, "--raw", raw)
+        const refused = [
+          [`{"headers": {"X-API-Key": "a-secret"`, "--raw: Expected a valid JSON string\n"],
+          [`{"fields": {"key": "a-secret"}}`, "--raw: fields: Expected it only beside a field\n"]
+        ] as const
+        for (const [raw, line] of refused) {
+          const { code, stderr, stdout } = yield* set(raw)
+          assert.deepStrictEqual([code, stderr, stdout], [1, line, ""])
+        }
+        assert.strictEqual((yield* set(`{"headers": {"X-API-Key": "a-secret"}}`)).code, 0)
+        yield* run("webhooks", "test", inbox.domain)
+        assert.strictEqual((yield* receiver.next).headers["x-api-key"], "a-secret")
+      })
+    )
+
     it.effect("print an attachment byte for byte", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

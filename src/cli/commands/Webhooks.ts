@@ -1,7 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { RawOptions } from "../../delivery/formats/RawOptions.ts"
 import {
   catchAll,
   Pattern,
@@ -14,6 +13,7 @@ import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as Given from "../terminal/Given.ts"
+import * as RawFlag from "../terminal/RawFlag.ts"
 import * as Service from "../terminal/Service.ts"
 import * as WebhookNamed from "../terminal/WebhookNamed.ts"
 
@@ -33,13 +33,6 @@ const url = Flag.String("to").pipe(
 )
 const format = Flag.String("format").pipe(
   Flag.withDescription("beside --to: inlet, raw, mailgun, postmark, sendgrid, sendgrid-raw or mandrill"),
-  Flag.optional
-)
-const raw = Flag.String("raw").pipe(
-  Flag.withSchema(Schema.fromJsonString(RawOptions)),
-  Flag.withDescription(
-    'beside --to, for raw, as JSON: contentType, field, base64, fields and headers, such as \'{"headers": {"X-API-Key": "…"}}\''
-  ),
   Flag.optional
 )
 const signingKey = Flag.String("signing-key").pipe(
@@ -112,7 +105,7 @@ const create = Command.make(
     ),
     webhookUrl: url,
     format,
-    raw,
+    raw: RawFlag.flag,
     signingKey,
     action,
     description,
@@ -132,11 +125,12 @@ const create = Command.make(
     kinds: flags,
     ownSecret,
     pattern,
-    raw,
+    raw: options,
     signingKey,
     webhookUrl,
     ...place
   }) {
+    const raw = yield* RawFlag.read(options)
     const answer = yield* Service.ask(place, (api) =>
       Effect.gen(function* () {
         const found = yield* Service.domain(api, domain)
@@ -169,7 +163,7 @@ const update = Command.make(
     ),
     webhookUrl: url,
     format,
-    raw,
+    raw: RawFlag.flag,
     signingKey,
     action,
     description,
@@ -188,13 +182,14 @@ const update = Command.make(
     json,
     kinds: flags,
     pattern,
-    raw,
+    raw: options,
     secret,
     signingKey,
     webhookUrl,
     which,
     ...place
   }) {
+    const raw = yield* RawFlag.read(options)
     const answer = yield* Service.ask(
       place,
       Effect.fnUntraced(function* (api) {
