@@ -56,21 +56,24 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
   it.effect("has the headers and fields of a raw format, which nothing shows, until the next URL", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      const raw = { field: "email", fields: { key: "a-field-secret" }, headers: { "X-API-Key": "a-header-secret" } }
+      // One begins with the other, and is not shown in part.
+      const header = "a-secret"
+      const field = `${header}-in-a-field`
+      const raw = { field: "email", fields: { key: field }, headers: { "X-API-Key": header } }
       const { get, only, patch, send, set, test } = yield* Hooked.of({ webhookUrl: receiver.url, format: "raw", raw })
       const { json, text } = yield* test
       assert.isTrue(json.ok, text)
       assert.strictEqual(json.request.headers["X-API-Key"], "…")
-      assert.strictEqual((yield* formOf(yield* receiver.next)).value("key"), "a-field-secret")
+      assert.strictEqual((yield* formOf(yield* receiver.next)).value("key"), field)
 
       yield* send({ subject: "In a form" })
       const posted = yield* receiver.next
-      assert.strictEqual(posted.headers["x-api-key"], "a-header-secret")
+      assert.strictEqual(posted.headers["x-api-key"], header)
       assert.match((yield* formOf(posted)).value("email") ?? "", /\r\nSubject: In a form\r\n/)
       yield* only(({ status }) => status === "delivered")
       const told = [set.text, text, (yield* get()).text, (yield* get("/webhooks")).text]
       told.push((yield* get("/delivery-attempts")).text)
-      for (const secret of ["a-field-secret", "a-header-secret"]) assert.notInclude(told.join(), secret)
+      for (const part of [header, "-in-a-field"]) assert.notInclude(told.join(), part)
 
       yield* patch({ webhookUrl: `${receiver.url}/next` })
       yield* send({ subject: "Bare" })
@@ -549,6 +552,26 @@ layer(Public.TestInlet.layer({ settings, database }), { excludeTestServices: tru
         "a signing key without a URL",
         { webhookUrl: null, signingKey: "a-secret-of-some-length" },
         /^signingKey: Expected it only beside a webhookUrl/
+      ],
+      [
+        "options beside another format",
+        { webhookUrl: url, format: "mailgun", raw: { headers: { "X-API-Key": "a-secret" } } },
+        /^raw: The format mailgun has none/
+      ],
+      [
+        "options with a header of the connection",
+        { webhookUrl: url, format: "raw", raw: { headers: { Host: "a-secret" } } },
+        /^raw\.headers: Expected at most 20 headers/
+      ],
+      [
+        "options with a line break in a header",
+        { webhookUrl: url, format: "raw", raw: { headers: { "X-API-Key": "a-secret\r\nX-Other: 1" } } },
+        /^raw\.headers: Expected/
+      ],
+      [
+        "options with the fields of a form and no form",
+        { webhookUrl: url, format: "raw", raw: { fields: { key: "a-secret" } } },
+        /^raw\.fields: Expected it only beside a field/
       ],
       ["a format beside pull", { pull: true, format: "raw" }, /^format: Expected it only beside a webhookUrl/]
     ]
