@@ -24,11 +24,15 @@ const table = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<
   return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n")
 }
 
+/** What is said of a field, or of the schema that it names. */
+const meaningOf = ({ $ref, description }: Shape): string =>
+  description ?? ($ref === undefined ? "" : (schemas[$ref.slice($ref.lastIndexOf("/") + 1)]?.description ?? ""))
+
 const fieldRows = ({ properties = {}, required = [] }: Shape) =>
   Object.entries(properties).map(([key, shape]) => [
     `\`${key}\``,
     typeOf(shape),
-    [required.includes(key) ? "" : "optional", shape.description ?? ""].filter((part) => part !== "").join("; ")
+    [required.includes(key) ? "" : "optional", meaningOf(shape)].filter((part) => part !== "").join("; ")
   ])
 
 /** An object with all fields, or a base object with its additional fields. */

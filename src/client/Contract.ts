@@ -959,6 +959,7 @@ export interface Webhook {
   /** true if requests have a user name and a password */
   readonly basicAuth: boolean
   readonly description: string | null
+  /** webhooks of the domain that take mail of these kinds in place of this one, by kind: `{bounce: id}`. A change replaces all */
   readonly kinds: Readonly<Record<string, string>>
   /** true if a secret of its own signs the requests, instead of the workspace's */
   readonly has_own_secret: boolean

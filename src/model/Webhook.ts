@@ -51,13 +51,18 @@ export const Route = Schema.Struct({
 })
 export type Route = typeof Route.Type
 
-/** Webhooks by the kind of the mail that they take. */
-export const WebhookKinds = Schema.Record(Schema.String, WebhookId).check(
-  Schema.makeFilter((webhooks) => {
-    const unknown = Object.keys(webhooks).find((kind) => !Schema.is(KindName)(kind))
-    return unknown === undefined ? undefined : `Expected only the kinds ${kinds.join(", ")}`
+/** Webhooks by the kind of the mail that they take. JSON schema drops a filter with what is said of it. */
+export const WebhookKinds = Schema.Record(Schema.String, WebhookId)
+  .annotate({
+    description:
+      "webhooks of the domain that take mail of these kinds in place of this one, by kind: `{bounce: id}`. A change replaces all"
   })
-)
+  .check(
+    Schema.makeFilter((webhooks) => {
+      const unknown = Object.keys(webhooks).find((kind) => !Schema.is(KindName)(kind))
+      return unknown === undefined ? undefined : `Expected only the kinds ${kinds.join(", ")}`
+    })
+  )
 export type WebhookKinds = typeof WebhookKinds.Type
 
 const time = Schema.NullOr(Schema.DateTimeUtcFromString)

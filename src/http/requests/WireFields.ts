@@ -8,7 +8,11 @@ import { Secret } from "./Secret.ts"
 const fewestCharacters = 16
 const mostCharacters = 200
 
-const SigningKey = Schema.String.check(
+// The description stands before the check: JSON schema drops a filter with what is said of it.
+const SigningKey = Schema.String.annotate({
+  description:
+    "for `mailgun` and `mandrill`: the key of the receiver. Absent at the first time: Inlet makes one, which the answer shows once"
+}).check(
   Schema.makeFilter((text: string) =>
     text.length >= fewestCharacters && text.length <= mostCharacters && /^[\x20-\x7e]+$/.test(text)
       ? undefined
@@ -24,18 +28,8 @@ export const fields = {
         "`inlet` (the signed event), `raw`, `mailgun`, `postmark`, `sendgrid`, `sendgrid-raw`, `mandrill`, or a format of the operator. Absent: as it is"
     })
   ),
-  raw: Schema.optionalKey(
-    RawOptions.annotate({
-      description:
-        "for `raw`: how the receiver wants the message, and the headers and fields that it demands. They are stored encrypted and shown nowhere. A `webhookUrl` without it forgets them"
-    })
-  ),
-  signingKey: Schema.optionalKey(
-    SigningKey.annotate({
-      description:
-        "for `mailgun` and `mandrill`: the key of the receiver. Absent at the first time: Inlet makes one, which the answer shows once"
-    })
-  )
+  raw: Schema.optionalKey(RawOptions),
+  signingKey: Schema.optionalKey(SigningKey)
 }
 
 /** The description of a URL that may have credentials. */

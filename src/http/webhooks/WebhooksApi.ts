@@ -36,12 +36,7 @@ const action = Schema.optionalKey(
   })
 )
 
-const kinds = Schema.optionalKey(
-  WebhookKinds.annotate({
-    description:
-      "webhooks of the domain that take mail of these kinds in place of this one, by kind: `{bounce: id}`. Replaces those before"
-  })
-)
+const kinds = Schema.optionalKey(WebhookKinds)
 
 /** The change of an action and a URL that contradict each other. */
 const isConsistent = Schema.makeFilter(
