@@ -27,6 +27,10 @@ const longestPattern = 64
 /** Maximum number of webhooks of a domain. */
 export const mostWebhooks = 100
 
+/** What is said of a pattern. */
+export const patternMeaning =
+  "a name (`support`, which also takes `support+tag`) or a glob (`agent-*`) over the part before the @, without case. `*` is the catch-all, which every domain has"
+
 /** A name such as `support`, or a glob with `*`, over the local part. Case does not count. */
 export const Pattern = Schema.String.check(
   Schema.makeFilter((text: string) =>
@@ -71,10 +75,7 @@ const time = Schema.NullOr(Schema.DateTimeUtcFromString)
 export class Webhook extends Schema.Class<Webhook>("Webhook")({
   id: WebhookId.annotate({ description: "of the catch-all: the id of the domain" }),
   domain_id: DomainId,
-  pattern: Schema.String.annotate({
-    description:
-      "a name (`support`, which also takes `support+tag`) or a glob (`agent-*`) over the part before the @, without case. `*` is the catch-all, which every domain has"
-  }),
+  pattern: Schema.String.annotate({ description: patternMeaning }),
   action: WebhookAction.annotate({
     description:
       "`webhook` posts each event, `pull` keeps it for `…/deliveries/lease`, `hold` keeps it until a replay, `reject` answers 550 to RCPT"

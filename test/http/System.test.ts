@@ -187,6 +187,24 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
+  it.effect("say what each field of a request about a webhook means", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { json } = yield* inlet.call("GET", "/openapi.json")
+      const { schemas } = json.components
+      const bodies = [
+        json.paths["/api/domains/{id}/delivery"].patch,
+        json.paths["/api/domains/{id}/webhooks"].post,
+        json.paths["/api/domains/{id}/webhooks/{webhookId}"].patch
+      ].map(({ requestBody }) => requestBody.content["application/json"].schema)
+      for (const { properties } of [...bodies, schemas.RawOptions]) {
+        for (const [name, { $ref, description }] of Object.entries<Record<string, string>>(properties)) {
+          assert.isNotEmpty(description ?? schemas[`${$ref}`.replace("#/components/schemas/", "")]?.description, name)
+        }
+      }
+    })
+  )
+
   it.effect("describe the authentication, operation id and summary of each route", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -33,6 +33,10 @@ export const fields = (shape: Shape): string => {
   return table(["field", "type", "meaning"], rows)
 }
 
+/** Renders a schema: what is said of it, and its fields. */
+export const described = (shape: Shape): string =>
+  `${shape.description === undefined ? "" : `<p>${prose(shape.description)}</p>`}${fields(shape)}`
+
 /** Renders a route of the API, with a curl command for the instance at `url`. */
 export const route = (method: string, template: string, operation: Operation, url: string): string =>
   article(method, template, operation, {

@@ -141,7 +141,9 @@ ${groups
         "/docs/schemas",
         "Schemas",
         schemas
-          .map(([name, schema]) => `<article id="${name}"><h2>${name}</h2>${Article.fields(schema as Shape)}</article>`)
+          .map(
+            ([name, schema]) => `<article id="${name}"><h2>${name}</h2>${Article.described(schema as Shape)}</article>`
+          )
           .join("")
       )
     ]

@@ -4,7 +4,15 @@ import { Health } from "../../delivery/WebhookHealth.ts"
 import { WebhookTestResult } from "../../delivery/WebhookTrial.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { DomainId } from "../../model/Domain.ts"
-import { mostWebhooks, Pattern, Webhook, WebhookAction, WebhookId, WebhookKinds } from "../../model/Webhook.ts"
+import {
+  mostWebhooks,
+  Pattern,
+  patternMeaning,
+  Webhook,
+  WebhookAction,
+  WebhookId,
+  WebhookKinds
+} from "../../model/Webhook.ts"
 import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
@@ -35,6 +43,8 @@ const action = Schema.optionalKey(
     description: "`webhook`, `pull`, `hold` or `reject`. By default `webhook` with a `webhookUrl`, and `hold` without"
   })
 )
+
+const pattern = Schema.String.annotate({ description: patternMeaning }).pipe(Schema.decodeTo(Pattern))
 
 const kinds = Schema.optionalKey(WebhookKinds)
 
@@ -83,7 +93,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("create", "/api/domains/:id/webhooks", {
       params: domain,
       payload: Schema.Struct({
-        pattern: Pattern,
+        pattern,
         action,
         webhookUrl: url,
         ...WireFields.fields,
@@ -119,7 +129,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.patch("update", "/api/domains/:id/webhooks/:webhookId", {
       params: one,
       payload: Schema.Struct({
-        pattern: Schema.optionalKey(Pattern),
+        pattern: Schema.optionalKey(pattern),
         action,
         webhookUrl: url,
         ...WireFields.fields,
