@@ -12,40 +12,54 @@ const ofSession = 20
 /** Names that the flood of unknown names goes through. */
 const names = 100_000
 
-/** One session with refused recipients in one packet. Succeeds with the number of refusals. */
-const session = (port: number, number: number, recipientOf: (number: number) => string) =>
-  Effect.callback<number>((resume) => {
-    const localAddress = `127.0.${1 + ((number >> 6) % 4)}.${1 + (number % 64)}`
+/** Client addresses of the floods. */
+const fewAddresses = (session: number) => `127.0.${1 + ((session >> 6) % 4)}.${1 + (session % 64)}`
+const ownAddress = (session: number) => `127.${1 + (session >> 14)}.${(session >> 7) & 127}.${1 + (session & 127)}`
+
+/** One session with refused recipients in one packet. Succeeds with what it was answered. */
+const session = (port: number, number: number, localAddress: string, recipientOf: (number: number) => string) =>
+  Effect.callback<{ readonly recipients: number; readonly isShut: boolean }>((resume) => {
     const socket = connect({ port, host: "127.0.0.1", localAddress }).setEncoding("latin1")
     const recipients = Array.from({ length: ofSession }, (_, index) => recipientOf(number * ofSession + index))
     let refused = 0
     let isBegun = false
+    let isShut = false
     socket.on("data", (reply: unknown) => {
       refused += String(reply).match(/^550 /gm)?.length ?? 0
       if (isBegun) return
+      isShut = String(reply).startsWith("421")
       isBegun = true
       const lines = ["EHLO flood.example", "MAIL FROM:<a@flood.example>", ...recipients.map((to) => `RCPT TO:<${to}>`)]
       socket.write(`${lines.join("\r\n")}\r\n`)
     })
     socket.on("error", () => {})
-    socket.on("close", () => resume(Effect.succeed(refused)))
+    socket.on("close", () => resume(Effect.succeed({ recipients: refused, isShut })))
   })
 
-/** Sends refused recipients at this rate, until it has sent as many. */
-const flood = (port: number, perSecond: number, count: number, recipientOf: (number: number) => string) =>
-  Effect.gen(function* () {
-    const began = performance.now()
-    const everyMillis = (1_000 * ofSession) / perSecond
-    const sessions = Array.from({ length: Math.ceil(count / ofSession) }, (_, number) => number)
-    const refused = yield* Effect.forEach(
-      sessions,
-      (number) => Effect.delay(session(port, number, recipientOf), number * everyMillis),
-      { concurrency: "unbounded" }
-    )
-    const seconds = (performance.now() - began) / 1_000
-    const sum = refused.reduce((all, one) => all + one, 0)
-    return { refused: sum, perSecond: Math.round(sum / seconds) }
-  })
+/** Tries recipients at this rate, until it has tried as many. */
+const flood = Effect.fnUntraced(function* (
+  port: number,
+  perSecond: number,
+  count: number,
+  addressOf: (session: number) => string,
+  recipientOf: (number: number) => string
+) {
+  const began = performance.now()
+  const everyMillis = (1_000 * ofSession) / perSecond
+  const sessions = Array.from({ length: Math.ceil(count / ofSession) }, (_, number) => number)
+  const answers = yield* Effect.forEach(
+    sessions,
+    (number) => Effect.delay(session(port, number, addressOf(number), recipientOf), number * everyMillis),
+    { concurrency: "unbounded" }
+  )
+  const seconds = (performance.now() - began) / 1_000
+  return {
+    tried: sessions.length * ofSession,
+    perSecond: Math.round((sessions.length * ofSession) / seconds),
+    refused: answers.reduce((all, { recipients }) => all + recipients, 0),
+    shut: answers.filter(({ isShut }) => isShut).length
+  }
+})
 
 /** What the ledgers have after a flood. */
 const ledger = Effect.fnUntraced(function* ({ sql }: Installation.Installation) {
@@ -81,21 +95,28 @@ export const measure = Effect.fnUntraced(function* (perSecond: number, hasLedger
   const cpu = ProcessUsage.cpuSeconds([inlet.pid])
   const rows = [row("without a flood", quiet, yield* megabytes, nothing)]
 
-  const beside = Effect.fnUntraced(function* (name: string, count: number, recipientOf: (number: number) => string) {
+  const beside = Effect.fnUntraced(function* (
+    name: string,
+    count: number,
+    addressOf: (session: number) => string,
+    recipientOf: (number: number) => string
+  ) {
     const before = yield* cpu
-    const flooding = yield* Effect.forkScoped(flood(inlet.smtpPort, perSecond, count, recipientOf))
+    const flooding = yield* Effect.forkScoped(flood(inlet.smtpPort, perSecond, count, addressOf, recipientOf))
     const messages = Math.floor((count / perSecond) * 50)
     const [took, times] = yield* Effect.timed(mail(name.replaceAll(" ", "-"), messages))
     const memory = yield* megabytes
     const sent = yield* Fiber.join(flooding)
     // The last batches are written.
     yield* Effect.sleep("3 seconds")
-    const used = (((yield* cpu) - before) * 1_000_000) / sent.refused
-    const told = `${name}, ${sent.perSecond}/s (${sent.refused} in ${Duration.toSeconds(took).toFixed(0)} s, ${used.toFixed(0)} µs of CPU each)`
+    const used = (((yield* cpu) - before) * 1_000_000) / sent.tried
+    const told = `${name}, ${sent.perSecond}/s (${sent.tried} in ${Duration.toSeconds(took).toFixed(0)} s, ${used.toFixed(0)} µs of CPU each): ${sent.refused} answered 550, ${sent.shut} sessions refused`
     rows.push(row(told, times, memory, hasLedger ? yield* ledger(own) : nothing))
   })
-  yield* beside("a disabled domain", 20 * perSecond, (number) => `user${number}@customer0.example`)
-  yield* beside("unknown names", names, (number) => `someone@name-${number}.example`)
+  yield* beside("a disabled domain", 20 * perSecond, fewAddresses, (number) => `user${number}@customer0.example`)
+  yield* beside("unknown names", names, fewAddresses, (number) => `someone@name-${number}.example`)
+  yield* beside("an address for each session", 20 * perSecond, ownAddress, (number) => `to@name-${number}.example`)
+  rows.push(row("without a flood, afterwards", yield* mail("after", 1_000), yield* megabytes, nothing))
 
   const { text } = yield* inlet.call("GET", "/metrics")
   const dropped = /^inlet_refusals_dropped_total (\d+)$/m.exec(text)?.[1] ?? "0"

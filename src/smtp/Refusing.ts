@@ -49,6 +49,7 @@ const ofDismissal: { readonly [Reason in SessionGuard.Reason]: RefusalReason } =
   connections_per_address: "rate",
   idle: "rate",
   errors: "rate",
+  errors_per_address: "rate",
   idle_commands: "rate",
   recipients: "recipients",
   command_timeout: "timeout",

@@ -13,6 +13,16 @@ export const SessionBounds = Context.Reference("inlet/smtp/SessionBounds", {
     lookMilliseconds: 1_000,
     /** Replies of 4xx and 5xx. */
     errors: 20,
+    /** Replies of 4xx and 5xx during a flood of them, in a session without an accepted recipient. */
+    errorsInFlood: 3,
+    /** Replies of 4xx and 5xx to all clients within a look, beyond which they are a flood. */
+    floodErrors: 200,
+    /** How long a flood goes on after the last such look. */
+    floodMilliseconds: 10_000,
+    /** Sessions of a client network that are ended in a flood, after which it gets no new one. */
+    floodSessions: 3,
+    /** Milliseconds for which ended sessions and sent mail of a network count. */
+    floodMemory: 60_000,
     /** Commands without mail since the last message, because relays send RSET before each. */
     idleCommands: 100,
     /** Recipients that are repeated or exceed a message's maximum, because a mailing list may exceed it somewhat. */
@@ -36,6 +46,8 @@ export interface SessionBudget {
   repliedAt: number
   transactionAt: number
   recipients: number
+  /** Any message of the session has an accepted recipient. */
+  isWelcome: boolean
   errors: number
   idle: number
   surplus: number
@@ -49,6 +61,7 @@ export const begin = (now: number): SessionBudget => ({
   repliedAt: now,
   transactionAt: now,
   recipients: 0,
+  isWelcome: false,
   errors: 0,
   idle: 0,
   surplus: 0
@@ -60,10 +73,11 @@ export const commanded = (session: SessionBudget, command: string) => {
   session.last = command === "RCPT" || command === "MAIL" ? command : idleCommands.has(command) ? "idle" : "other"
 }
 
-/** Records a reply of the server. */
-export const replied = (session: SessionBudget, line: string, now: number) => {
+/** Records a reply of the server. Returns whether it took a message or was an error. */
+export const replied = (session: SessionBudget, line: string, now: number): "mail" | "error" | "other" => {
   const code = line.slice(0, 3)
-  if (session.inData && code === "250") session.idle = 0
+  const isMail = session.inData && code === "250"
+  if (isMail) session.idle = 0
   session.ours = false
   session.inData = code === "354"
   session.repliedAt = now
@@ -73,16 +87,23 @@ export const replied = (session: SessionBudget, line: string, now: number) => {
     session.transactionAt = now
   }
   const isRecipient = session.last === "RCPT" && code === "250"
-  if (isRecipient) session.recipients++
+  if (isRecipient) {
+    session.recipients++
+    session.isWelcome = true
+  }
   if (line.startsWith("452 4.5.3") || (isRecipient && session.recipients > recipientsPerMessage)) session.surplus++
-  else if (code >= "400") session.errors++
+  else if (code >= "400") {
+    session.errors++
+    return "error"
+  }
+  return isMail ? "mail" : "other"
 }
 
 type Bounds = typeof SessionBounds.Service
 
 /** The exceeded limit of a session. */
-export const exceeded = (session: SessionBudget, bounds: Bounds) => {
-  if (session.errors >= bounds.errors) return "errors"
+export const exceeded = (session: SessionBudget, bounds: Bounds, isFlood: boolean) => {
+  if (session.errors >= (isFlood && !session.isWelcome ? bounds.errorsInFlood : bounds.errors)) return "errors"
   if (session.idle >= bounds.idleCommands) return "idle_commands"
   if (session.surplus >= bounds.surplusRecipients) return "recipients"
   return undefined

@@ -4,6 +4,7 @@ import type { SMTPServer } from "smtp-server"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as ConnectionCount from "./ConnectionCount.ts"
+import * as ErrorFlood from "./ErrorFlood.ts"
 import * as SessionBudget from "./SessionBudget.ts"
 import * as Yielding from "./Yielding.ts"
 
@@ -15,6 +16,7 @@ export type Reason =
   | "command_timeout"
   | "transaction_timeout"
   | "errors"
+  | "errors_per_address"
   | "idle_commands"
   | "recipients"
   | "too_large"
@@ -29,6 +31,7 @@ const texts = {
   command_timeout: "Waited too long for a command",
   transaction_timeout: "This message took too long",
   errors: "Too many errors",
+  errors_per_address: "Too many errors from your address; please come back later",
   idle_commands: "Too many commands that send no mail",
   recipients: "Too many recipients",
   too_large: "The message is far over the size limit",
@@ -67,6 +70,7 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
   const { mxHost } = yield* Settings.smtp
   const bounds = yield* SessionBudget.SessionBounds
   const connections = yield* ConnectionCount.make
+  const flood = ErrorFlood.make(bounds)
   let sessions = new Map<string, Session>()
   // Time is counted in checks, so that a suspended process does not blame its clients, and no command reads a clock.
   let now = 0
@@ -74,6 +78,7 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
   // Dismissals since the last check, which counts them in the metric.
   const dismissed = new Map<Reason, number>()
   let crowd = new Map<string, number>()
+  let isFloodTold = false
 
   const count = (reason: Reason) => void dismissed.set(reason, (dismissed.get(reason) ?? 0) + 1)
 
@@ -109,11 +114,14 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
         reason = connections.enter(socket, address).reason
       }
     }
-    if (reason === undefined) return true
-    count(reason)
+    const isShut = reason === undefined && flood.isShut(client, now)
+    if (isShut) connections.leave(socket)
+    const refusal = isShut ? "errors_per_address" : reason
+    if (refusal === undefined) return true
+    count(refusal)
     if (crowd.size < namedClients || crowd.has(client)) crowd.set(client, (crowd.get(client) ?? 0) + 1)
-    const reply = `421 4.7.0 ${mxHost} ${texts[reason]}`
-    refused(address, reason, reply)
+    const reply = `421 4.7.0 ${mxHost} ${texts[refusal]}`
+    refused(address, refusal, reply)
     socket.on("error", () => {})
     socket.write(`${reply}\r\n`)
     socket.destroySoon()
@@ -145,11 +153,16 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
   }
 
   const replied = (server: SMTPServer, id: string, line: string) => {
-    const { budget, reason } = sessionOf(id)
+    const { budget, reason, socket } = sessionOf(id)
     if (line.startsWith("421")) return reason === undefined ? count("protocol") : undefined
-    SessionBudget.replied(budget, line, now)
-    const exceeded = SessionBudget.exceeded(budget, bounds)
-    if (exceeded !== undefined) dismiss(server, id, exceeded)
+    const outcome = SessionBudget.replied(budget, line, now)
+    const network = socket && connections.clientOf(socket)
+    if (outcome === "mail" && network !== undefined) flood.sent(network, now)
+    if (outcome === "error") flood.erred(now)
+    const exceeded = SessionBudget.exceeded(budget, bounds, flood.isOn(now))
+    if (exceeded === undefined) return
+    if (exceeded === "errors" && network !== undefined) flood.ended(network, now)
+    dismiss(server, id, exceeded)
   }
 
   /** Ends every session that exceeded a deadline. */
@@ -170,9 +183,14 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
       yield* Metric.update(Metric.withAttributes(dismissals, { reason }), times)
     }
     dismissed.clear()
+    const isFlood = flood.isOn(now)
+    if (isFlood && !isFloodTold) {
+      yield* Effect.logInfo("Many SMTP commands fail, so sessions without an accepted recipient end sooner")
+    }
+    isFloodTold = isFlood
     // One line for each check, however many connections were refused.
     if (crowd.size > 0) {
-      yield* Effect.logInfo("SMTP connections were refused, because too many are open", Object.fromEntries(crowd))
+      yield* Effect.logInfo("SMTP connections were refused", Object.fromEntries(crowd))
       crowd = new Map()
     }
   })
@@ -183,6 +201,7 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
       "A look at the SMTP sessions failed",
       Effect.suspend(() => {
         now += bounds.lookMilliseconds
+        flood.looked()
         endOverdue(server)
         const surplus = connections.surplus()
         if (surplus > 0) Yielding.idle(waiting(server), connections.of).slice(0, surplus).forEach(giveUp)
