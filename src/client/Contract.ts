@@ -25,7 +25,9 @@ export interface AttemptsPage {
 export interface AttemptsQuery {
   /** page size, 50 by default; 1 to 100 */
   readonly limit?: number | undefined
+  /** `next_cursor` of the previous page, with the same filters */
   readonly cursor?: string | undefined
+  /** attempts of this event */
   readonly event_id?: string | undefined
   /** `true` for successful attempts, `false` for failed ones */
   readonly ok?: "true" | "false" | undefined
@@ -436,6 +438,7 @@ export interface ListAllQuery {
   readonly since?: string | undefined
   /** received at this time or earlier, such as 2026-01-31T12:00:00Z */
   readonly until?: string | undefined
+  /** events whose delivery has this status */
   readonly delivery?: "pending" | "delivered" | "dead" | "held" | undefined
   /** with a code, with a link that was extracted, with an attachment */
   readonly has?: "code" | "link" | "attachment" | undefined
@@ -560,6 +563,7 @@ export interface ListQuery {
   readonly since?: string | undefined
   /** received at this time or earlier, such as 2026-01-31T12:00:00Z */
   readonly until?: string | undefined
+  /** events whose delivery has this status */
   readonly delivery?: "pending" | "delivered" | "dead" | "held" | undefined
   /** with a code, with a link that was extracted, with an attachment */
   readonly has?: "code" | "link" | "attachment" | undefined
@@ -820,23 +824,34 @@ export interface SimulatedMail {
   readonly recipient?: string | undefined
   /** the sender in header and envelope, `ada@example.com` or `Ada <ada@example.com>`. Empty for the null sender of a bounce */
   readonly from?: string | undefined
+  /** the Subject field */
   readonly subject?: string | undefined
+  /** the plain text part */
   readonly text?: string | undefined
+  /** the HTML part */
   readonly html?: string | undefined
   /** additional header fields by name */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** the Message-ID of the answered mail */
   readonly inReplyTo?: string | undefined
+  /** attached files */
   readonly attachments?: ReadonlyArray<{
+    /** the file name */
     readonly filename?: string | undefined
+    /** the media type, by default that of the file name */
     readonly contentType?: string | undefined
+    /** the content in base64 */
     readonly content: string
   }> | undefined
   /** the verdicts about the sender, `none` by default */
   readonly authentication?: {
+    /** whether the client may send for the envelope sender */
     readonly spf?: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror" | undefined
+    /** whether a signature of a domain is valid */
     readonly dkim?: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror" | undefined
+    /** whether SPF or DKIM confirm the domain of the From field */
     readonly dmarc?: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror" | undefined
+    /** whether the seals of earlier servers on the way are valid */
     readonly arc?: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror" | undefined
   } | undefined
 }

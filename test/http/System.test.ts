@@ -58,7 +58,7 @@ interface Document {
   readonly info: { readonly title: string; readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
-    readonly schemas: Readonly<Record<string, unknown>>
+    readonly schemas: Readonly<Record<string, Described>>
     readonly responses: Readonly<
       Record<string, { readonly headers: object; readonly content?: Record<string, { schema: unknown }> }>
     >
@@ -66,10 +66,23 @@ interface Document {
   }
 }
 
+/** A JSON Schema of a request. */
+interface Described {
+  readonly type?: string
+  readonly $ref?: string
+  readonly description?: string
+  readonly anyOf?: ReadonlyArray<Described>
+  readonly oneOf?: ReadonlyArray<Described>
+  readonly items?: Described
+  readonly properties?: Readonly<Record<string, Described>>
+  readonly required?: ReadonlyArray<string>
+}
+
 interface Operation {
   readonly operationId: string
   readonly summary: string
-  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
+  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string; readonly description?: string }>
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Described }>> }
   readonly security: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly responses: Readonly<
     Record<
@@ -187,20 +200,31 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("say what each field of a request about a webhook means", () =>
+  it.effect("say what each parameter and each field of a request means", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
-      const { json } = yield* inlet.call("GET", "/openapi.json")
-      const { schemas } = json.components
-      const bodies = [
-        json.paths["/api/domains/{id}/delivery"].patch,
-        json.paths["/api/domains/{id}/webhooks"].post,
-        json.paths["/api/domains/{id}/webhooks/{webhookId}"].patch
-      ].map(({ requestBody }) => requestBody.content["application/json"].schema)
-      for (const { properties } of [...bodies, schemas.RawOptions]) {
-        for (const [name, { $ref, description }] of Object.entries<Record<string, string>>(properties)) {
-          assert.isNotEmpty(description ?? schemas[`${$ref}`.replace("#/components/schemas/", "")]?.description, name)
-        }
+      const document: Document = (yield* inlet.call("GET", "/openapi.json")).json
+      const named = (schema: Described): Described =>
+        document.components.schemas[`${schema.$ref}`.replace("#/components/schemas/", "")] ?? schema
+      const branches = (schema: Described) => [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+      const isDescribed = (field: Described) => branches(field).some((one) => one.description ?? named(one).description)
+      /** The fields without a description, in a schema and those below it. */
+      const silent = (schema: Described, path: string): ReadonlyArray<string> =>
+        branches(named(schema)).flatMap(({ items, properties = {} }) => [
+          ...(items === undefined ? [] : silent(items, `${path}[]`)),
+          ...Object.entries(properties).flatMap(([name, field]) => [
+            ...(isDescribed(field) ? [] : [`${path}.${name}`]),
+            ...silent(field, `${path}.${name}`)
+          ])
+        ])
+      for (const { operation, route } of operations(document)) {
+        for (const { description, name } of operation.parameters ?? [])
+          assert.isNotEmpty(description ?? "", `${route} ${name}`)
+        const bodies = Object.values(operation.requestBody?.content ?? {})
+        assert.deepStrictEqual(
+          bodies.flatMap(({ schema }) => silent(schema, route)),
+          []
+        )
       }
     })
   )

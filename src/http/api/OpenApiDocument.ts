@@ -185,6 +185,11 @@ const pathMeanings: Readonly<Record<string, string>> = {
   eventId: "event_id of the event",
   orderId: "order_id of the order",
   keyId: "id of the key",
+  webhookId: "id of the webhook",
+  ruleId: "id of the sender rule",
+  replayId: "id of the replay job",
+  sessionId: "id of the browser's session",
+  workspaceId: "id of the workspace",
   domain: "name of the domain"
 }
 

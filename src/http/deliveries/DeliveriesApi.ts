@@ -36,7 +36,7 @@ const LeasedDelivery = Schema.Struct({
 const either = "Expected a statusCode, or an error where there was no answer"
 
 const Outcome = Schema.Struct({
-  event_id: EventId,
+  event_id: EventId.annotate({ description: "the event of the leased delivery" }),
   attempt: Attempt,
   statusCode: Schema.optionalKey(
     Schema.NullOr(whole(100, 599)).annotate({ description: "the app's status code. Any 2xx counts as delivered" })
@@ -105,15 +105,17 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
     HttpApiEndpoint.post("settle", "/api/domains/:id/deliveries/settle", {
       params: { id: DomainId },
       payload: Schema.Struct({
-        outcomes: Schema.Array(Outcome).check(
-          Schema.makeFilter(
-            (outcomes: ReadonlyArray<Outcome>) =>
-              outcomes.length >= 1 &&
-              outcomes.length <= mostAtOnce &&
-              new Set(outcomes.map(({ event_id }) => event_id)).size === outcomes.length,
-            { message: bound }
+        outcomes: Schema.Array(Outcome)
+          .annotate({ description: `1 to ${mostAtOnce} outcomes, of an event one` })
+          .check(
+            Schema.makeFilter(
+              (outcomes: ReadonlyArray<Outcome>) =>
+                outcomes.length >= 1 &&
+                outcomes.length <= mostAtOnce &&
+                new Set(outcomes.map(({ event_id }) => event_id)).size === outcomes.length,
+              { message: bound }
+            )
           )
-        )
       }),
       success: Schema.Struct({ outcomes: Schema.Array(Settled) }),
       error: [Invalid.http, NotFound.http]

@@ -6,6 +6,7 @@ import { InboundEmailId } from "../../model/InboundEmail.ts"
 import { EventId, InboundEvent } from "../../model/InboundEvent.ts"
 import { SampleName } from "../../simulate/Sample.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import { LastEventId } from "../requests/LastEventId.ts"
 import * as MailParts from "../requests/MailParts.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import { DemoAuthorization } from "./DemoAuthorization.ts"
@@ -32,7 +33,7 @@ export class DemoApi extends HttpApiGroup.make("demo")
       })
     ),
     HttpApiEndpoint.get("stream", "/api/demo/events/stream", {
-      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      headers: { "last-event-id": LastEventId },
       success: HttpApiSchema.StreamSse({ data: InboundEvent }),
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     }).annotateMerge(
@@ -49,7 +50,9 @@ export class DemoApi extends HttpApiGroup.make("demo")
       })
     ),
     HttpApiEndpoint.post("simulate", "/api/demo/simulate", {
-      payload: Schema.Struct({ sample: SampleName }),
+      payload: Schema.Struct({
+        sample: SampleName.annotate({ description: "a typical mail for agents, with a new Message-ID each time" })
+      }),
       success: Schema.Struct({ inbound_email_id: InboundEmailId }).pipe(HttpApiSchema.status(202)),
       error: [Invalid.http, Conflict.http, TooLarge.http, TooManyRequests.http, Unavailable.http]
     }).annotateMerge(

@@ -181,7 +181,10 @@ export class DomainsApi extends HttpApiGroup.make("domains")
         limit: PageQuery.Limit,
         cursor: PageQuery.Cursor,
         reason: Schema.optionalKey(
-          RefusalReason.annotate({ message: `Expected one of ${RefusalReason.literals.join(", ")}` })
+          RefusalReason.annotate({
+            description: "refused for this reason",
+            message: `Expected one of ${RefusalReason.literals.join(", ")}`
+          })
         ),
         from: Schema.optionalKey(AddressQuery.Address),
         recipient: Schema.optionalKey(AddressQuery.Address),

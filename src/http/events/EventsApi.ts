@@ -13,6 +13,7 @@ import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import { LastEventId } from "../requests/LastEventId.ts"
 import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as MailParts from "../requests/MailParts.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
@@ -59,7 +60,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         from: Schema.optionalKey(AddressQuery.Address),
         since: TimeQuery.time("received at this time or later"),
         until: TimeQuery.time("received at this time or earlier"),
-        delivery: Schema.optionalKey(DeliveryStatus),
+        delivery: Schema.optionalKey(DeliveryStatus.annotate({ description: "events whose delivery has this status" })),
         ...EventFilters.query,
         after: Schema.optionalKey(
           Schema.String.annotate({
@@ -98,7 +99,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         from: Schema.optionalKey(AddressQuery.Address),
         since: TimeQuery.time("received at this time or later"),
         until: TimeQuery.time("received at this time or earlier"),
-        delivery: Schema.optionalKey(DeliveryStatus),
+        delivery: Schema.optionalKey(DeliveryStatus.annotate({ description: "events whose delivery has this status" })),
         ...EventFilters.query
       },
       success: Schema.Struct({
@@ -129,7 +130,7 @@ export class EventsApi extends HttpApiGroup.make("events")
           })
         )
       },
-      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      headers: { "last-event-id": LastEventId },
       success: HttpApiSchema.StreamSse({ data: Schema.Union([InboundEvent, BriefEvent, SignedRequest]) }),
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     })
@@ -216,7 +217,11 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.post("replay", "/api/domains/:id/events/:eventId/replay", {
       params: { id: DomainId, eventId: EventId },
       query: {
-        force: Schema.optionalKey(Schema.Literals(["true", "false"])),
+        force: Schema.optionalKey(
+          Schema.Literals(["true", "false"]).annotate({
+            description: "`true` delivers an event again that was delivered before"
+          })
+        ),
         webhook: Schema.optionalKey(
           WebhookId.annotate({ description: "sends it to this webhook of the domain. By default to its own" })
         )
@@ -248,8 +253,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       params: { id: DomainId },
       query: {
         limit: PageQuery.Limit,
-        cursor: Schema.optionalKey(Schema.String),
-        event_id: Schema.optionalKey(EventId),
+        cursor: PageQuery.Cursor,
+        event_id: Schema.optionalKey(EventId.annotate({ description: "attempts of this event" })),
         ok: Schema.optionalKey(
           Schema.Literals(["true", "false"]).annotate({
             description: "`true` for successful attempts, `false` for failed ones",

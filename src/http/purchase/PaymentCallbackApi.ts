@@ -5,7 +5,11 @@ import { Invalid, NotFound } from "../../model/ApiError.ts"
 export class PaymentCallbackApi extends HttpApiGroup.make("payments")
   .add(
     HttpApiEndpoint.post("stripe", "/api/webhooks/stripe", {
-      headers: { "stripe-signature": Schema.optionalKey(Schema.String) },
+      headers: {
+        "stripe-signature": Schema.optionalKey(
+          Schema.String.annotate({ description: "Stripe's signature of the body, with its time" })
+        )
+      },
       payload: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" })),
       success: Schema.Struct({ received: Schema.Literal(true) }),
       error: [Invalid.http, NotFound.http]

@@ -32,11 +32,15 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
     ),
     HttpApiEndpoint.post("buy", "/api/domains/purchase", {
       payload: Schema.Struct({
-        domain: Schema.String,
-        years: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 }, { message: years })).annotate({
-          message: years
-        }),
-        registrar: Schema.optionalKey(Schema.String),
+        domain: Schema.String.annotate({ description: "a domain such as example.com" }),
+        years: Schema.Int.annotate({ description: "years to register it for" })
+          .check(Schema.isBetween({ minimum: 1, maximum: 10 }, { message: years }))
+          .annotate({
+            message: years
+          }),
+        registrar: Schema.optionalKey(
+          Schema.String.annotate({ description: "one of the configured registrars, by default the cheapest" })
+        ),
         success_url: Schema.optionalKey(
           Schema.String.annotate({ description: `return URL after payment, ${ownPage}` })
         ),

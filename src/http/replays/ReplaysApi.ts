@@ -48,7 +48,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays")
       ),
     HttpApiEndpoint.get("list", "/api/domains/:id/replays", {
       params: { id: DomainId },
-      query: { limit: PageQuery.Limit, cursor: Schema.optionalKey(Schema.String) },
+      query: { limit: PageQuery.Limit, cursor: PageQuery.Cursor },
       success: Schema.Struct({ replays: Schema.Array(Replay), next_cursor: PageQuery.NextCursor }),
       error: [Invalid.http, NotFound.http]
     }).annotateMerge(

@@ -13,23 +13,23 @@ import { MessageMemory } from "../requests/MessageMemory.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 
 /** Text of one line, because a line break would end the header field. */
-const line = (most: number) =>
-  Schema.String.check(
+const line = (most: number, description: string) =>
+  Schema.String.annotate({ description }).check(
     Schema.isPattern(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { message: "Expected text of one line" }),
     Schema.isMaxLength(most, { message: `Expected at most ${most} characters` })
   )
 
-const Recipient = line(320).annotate({ description: "an address at this domain, inbox@<domain> by default" })
+const Recipient = line(320, "an address at this domain, inbox@<domain> by default")
 
-const From = line(998).annotate({
-  description:
-    "the sender in header and envelope, `ada@example.com` or `Ada <ada@example.com>`. Empty for the null sender of a bounce"
-})
+const From = line(
+  998,
+  "the sender in header and envelope, `ada@example.com` or `Ada <ada@example.com>`. Empty for the null sender of a bounce"
+)
 
 /** Fields that the library writes itself, and invalid field names. */
 const headerName = /^(?!content-|mime-version$)[!-9;-~]{1,76}$/i
 
-const Headers = Schema.Record(Schema.String, line(10_000))
+const Headers = Schema.Record(Schema.String, line(10_000, "the value of the field"))
   .annotate({ description: "additional header fields by name" })
   .check(
     Schema.makeFilter((headers) => {
@@ -40,7 +40,7 @@ const Headers = Schema.Record(Schema.String, line(10_000))
     })
   )
 
-const MediaType = Schema.String.check(
+const MediaType = Schema.String.annotate({ description: "the media type, by default that of the file name" }).check(
   Schema.isPattern(/^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/, { message: "Expected a type such as application/pdf" })
 )
 
@@ -53,26 +53,34 @@ const SimulatedMail = Schema.Struct({
   ),
   recipient: Schema.optionalKey(Recipient),
   from: Schema.optionalKey(From),
-  subject: Schema.optionalKey(line(10_000)),
-  text: Schema.optionalKey(Schema.String),
-  html: Schema.optionalKey(Schema.String),
+  subject: Schema.optionalKey(line(10_000, "the Subject field")),
+  text: Schema.optionalKey(Schema.String.annotate({ description: "the plain text part" })),
+  html: Schema.optionalKey(Schema.String.annotate({ description: "the HTML part" })),
   headers: Schema.optionalKey(Headers),
-  inReplyTo: Schema.optionalKey(line(998).annotate({ description: "the Message-ID of the answered mail" })),
+  inReplyTo: Schema.optionalKey(line(998, "the Message-ID of the answered mail")),
   attachments: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
-        filename: Schema.optionalKey(line(255)),
+        filename: Schema.optionalKey(line(255, "the file name")),
         contentType: Schema.optionalKey(MediaType),
-        content: Schema.Uint8ArrayFromBase64.annotate({ description: "the content in base64" })
+        content: Schema.Uint8ArrayFromBase64.pipe(Schema.annotateEncoded({ description: "the content in base64" }))
       })
-    ).check(Schema.isMaxLength(100, { message: "Expected at most 100 attachments" }))
+    )
+      .annotate({ description: "attached files" })
+      .check(Schema.isMaxLength(100, { message: "Expected at most 100 attachments" }))
   ),
   authentication: Schema.optionalKey(
     Schema.Struct({
-      spf: Schema.optionalKey(verdicts.spf),
-      dkim: Schema.optionalKey(verdicts.dkim),
-      dmarc: Schema.optionalKey(verdicts.dmarc),
-      arc: Schema.optionalKey(verdicts.arc)
+      spf: Schema.optionalKey(
+        verdicts.spf.annotate({ description: "whether the client may send for the envelope sender" })
+      ),
+      dkim: Schema.optionalKey(verdicts.dkim.annotate({ description: "whether a signature of a domain is valid" })),
+      dmarc: Schema.optionalKey(
+        verdicts.dmarc.annotate({ description: "whether SPF or DKIM confirm the domain of the From field" })
+      ),
+      arc: Schema.optionalKey(
+        verdicts.arc.annotate({ description: "whether the seals of earlier servers on the way are valid" })
+      )
     }).annotate({ description: "the verdicts about the sender, `none` by default" })
   )
 }).annotate({ identifier: "SimulatedMail" })

@@ -4,19 +4,11 @@ import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiErr
 import { Delivery } from "../../model/Delivery.ts"
 import { DomainId } from "../../model/Domain.ts"
 import { EventId } from "../../model/InboundEvent.ts"
-import {
-  longestValue,
-  mostRules,
-  SenderAction,
-  SenderList,
-  SenderMatch,
-  SenderRule,
-  SenderRuleId
-} from "../../model/SenderRule.ts"
+import { longestValue, mostRules, SenderRule, SenderRuleId } from "../../model/SenderRule.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 
-const { value, webhook_id } = SenderRule.fields
+const { action, list, match, value, webhook_id } = SenderRule.fields
 
 export class SenderRulesApi extends HttpApiGroup.make("senderRules")
   .add(
@@ -28,10 +20,10 @@ export class SenderRulesApi extends HttpApiGroup.make("senderRules")
     HttpApiEndpoint.post("create", "/api/domains/:id/sender-rules", {
       params: { id: DomainId },
       payload: Schema.Struct({
-        list: SenderList.annotate({ message: "Expected allow or block" }),
-        match: Schema.optionalKey(SenderMatch.annotate({ message: "Expected author, envelope or network" })),
+        list: list.annotate({ message: "Expected allow or block" }),
+        match: Schema.optionalKey(match.annotate({ message: "Expected author, envelope or network" })),
         value: value.check(Schema.isMaxLength(longestValue)),
-        action: Schema.optionalKey(SenderAction.annotate({ message: "Expected hold or reject" })),
+        action: Schema.optionalKey(action.annotate({ message: "Expected hold or reject" })),
         webhook_id: Schema.optionalKey(webhook_id),
         note: Schema.optionalKey(
           Schema.NullOr(Schema.String.check(Schema.isMaxLength(200))).annotate({

@@ -116,6 +116,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     HttpApiEndpoint.post("createKey", "/api/workspaces/keys", {
       payload: Schema.Struct({
         scope: KeyScope.annotate({
+          description: "`read` reads mail and changes nothing, `ingest` hands mail over and does nothing else",
           message: 'Expected "read", a key that reads mail and changes nothing, or "ingest", one that hands mail over'
         }),
         name: Schema.optionalKey(
