@@ -27,7 +27,8 @@ const reply = (contents: Contents): string | null => {
   return found === null && cleaned === text ? null : cleaned
 }
 
-const textOf = ({ markedText, text, uncertain }: SeenHtml.SeenHtml) => (uncertain ? markedText : text)
+// Both are computed on demand.
+const textOf = (seen: SeenHtml.SeenHtml) => (seen.uncertain ? seen.markedText : seen.text)
 
 const render = (html: string) => {
   const seen = SeenHtml.see(html)

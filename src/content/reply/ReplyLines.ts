@@ -56,10 +56,13 @@ export const kinds = (lines: Lines): Kinds => {
   const found: Array<Kind> = []
   for (const [at, line] of lines.entries()) found.push(code.has(at) ? "text" : kindOf(line, found[at - 1]))
   const mayEnd = lines.map((line, at) => found[at] !== "blank" && mayEndIntro(line, found[at + 1]))
+  let end = mayEnd.indexOf(true)
   let isBehindIntro = false
   for (let at = 0; at < lines.length; at++) {
     if (found[at] !== "text" || code.has(at)) continue
-    const intro = introAt(lines, found, mayEnd, at, looks)
+    if (end !== -1 && end < at) end = mayEnd.indexOf(true, at)
+    const isNear = end !== -1 && end < at + mostLines
+    const intro = isNear ? introAt(lines, found, mayEnd, at, looks) : 0
     const size = intro || headAt(lines, found, fieldAt, at)
     if (size > 0) {
       found.fill(intro > 0 ? "intro" : "head", at, at + size)
@@ -106,11 +109,14 @@ const isBroken = (lines: Lines, found: Kinds, at: number): boolean => {
   return isBetween && before.length >= 60 && !/[.?!:]\s*$/.test(before) && /^\p{Ll}/u.test(lines[at] ?? "")
 }
 
+/** The maximum lines of an attribution. */
+const mostLines = 5
+
 /** Number of lines of an attribution from this line on, or 0. Mail programs break it anywhere. */
 const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at: number, looks: Looks): number => {
-  if (!mayEnd.slice(at, at + 5).includes(true) || !/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
+  if (!/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
   let joined = ""
-  for (let last = at; last < at + 5 && last < lines.length; last++) {
+  for (let last = at; last < at + mostLines && last < lines.length; last++) {
     const line = (lines[last] ?? "").trim()
     if (found[last] === "head" || joined.length + line.length > longest) return 0
     // Accepts a blank line only before an address in brackets.
