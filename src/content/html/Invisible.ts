@@ -25,7 +25,7 @@ const after = (text: string, at: number) => String.fromCodePoint(text.codePointA
 
 /** The visible text, and text encoded in invisible code points. */
 export const without = (text: string): { readonly seen: string; readonly hidden: string } => {
-  if (!TextLooks.isSuspect(TextLooks.of(text))) return { seen: text, hidden: "" }
+  if (!TextLooks.hasUnseen(text)) return { seen: text, hidden: "" }
   let hidden = ""
   const ordered = text.includes("\u202e")
     ? text.replace(overridden, (_, part: string) => [...part].reverse().join(""))
@@ -60,4 +60,4 @@ const codePoints = (text: string): number => {
 
 /** The number of invisible code points that `without` leaves out. Reversed text counts its marks. */
 export const count = (text: string): number =>
-  TextLooks.isSuspect(TextLooks.of(text)) ? codePoints(text) - codePoints(without(text).seen) : 0
+  TextLooks.hasUnseen(text) ? codePoints(text) - codePoints(without(text).seen) : 0

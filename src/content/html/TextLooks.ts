@@ -1,3 +1,5 @@
+import * as Units from "./Units.ts"
+
 /** Units of UTF-16 that `Invisible` may leave out. */
 const suspect =
   /[\0-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud82f\ud834\udb40-\udb43]|\u034f|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]/
@@ -27,16 +29,34 @@ export const isSuspect = (looks: TextLooks): boolean => (looks & unseen) !== 0
 /** It contains runs of whitespace, or whitespace other than ASCII. */
 export const isRagged = (looks: TextLooks): boolean => (looks & ragged) !== 0
 
+const kindsOfUnits = (): Uint8Array => {
+  units ??= Uint8Array.from({ length: 0x10000 }, (_, unit) => unitOf(unit))
+  return units
+}
+
 /** For a slice of a text, by its position: each step in a substring costs three times as much. */
 export const of = (text: string, from = 0, to = text.length): TextLooks => {
-  units ??= Uint8Array.from({ length: 0x10000 }, (_, unit) => unitOf(unit))
+  const kinds = kindsOfUnits()
   let found = 0
   let before = 0
   for (let at = from; at < to; at++) {
-    const unit = units[text.charCodeAt(at)] ?? 0
+    const unit = kinds[text.charCodeAt(at)] ?? 0
     // A space after a space.
     found |= (unit & before) === blank ? ragged : unit & ~blank
     before = unit
   }
   return found
+}
+
+/** Whether a text has invisible code points. */
+export const hasUnseen = (text: string): boolean => {
+  const kinds = kindsOfUnits()
+  for (let from = 0; from < text.length; from += Units.most) {
+    const piece = text.slice(from, from + Units.most)
+    const array = Units.of(piece)
+    let found = 0
+    for (let at = 0; at < piece.length; at++) found |= kinds[array[at] ?? 0] ?? 0
+    if (isSuspect(found)) return true
+  }
+  return false
 }

@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto"
+import * as Units from "./Units.ts"
 
 /** Letters, digits and marks are parts of words. Scripts without spaces have words of one character. */
 const inWord = /^[\p{L}\p{N}\p{M}]/u
@@ -7,6 +8,8 @@ const alone =
 
 const isInWord = 1
 const isAlone = 2
+/** The first half of a character beyond 16 bits. */
+const isHalf = 4
 
 const kindOf = (text: string) => (inWord.test(text) ? isInWord : 0) | (alone.test(text) ? isAlone : 0)
 
@@ -14,13 +17,34 @@ let kinds: Uint8Array | undefined
 
 /** The kind of each UTF-16 unit. Made at the first use, in some milliseconds. */
 const kindsOfUnits = (): Uint8Array => {
-  kinds ??= Uint8Array.from({ length: 0x10000 }, (_, unit) => kindOf(String.fromCharCode(unit)))
+  kinds ??= Uint8Array.from({ length: 0x10000 }, (_, unit) =>
+    unit >= 0xd800 && unit <= 0xdbff ? isHalf : kindOf(String.fromCharCode(unit))
+  )
   return kinds
 }
 
 // Odd and secret, so that nobody can write two words with the same hash.
-const secret = () => randomInt(2 ** 31) * 2 + 1
-const [firstFactor, secondFactor] = [secret(), secret()]
+const secret = () => (randomInt(2 ** 31) * 2 + 1) | 0
+const firstFactor = secret()
+const secondFactor = secret()
+
+const mixedFirst = (hash: number, unit: number): number => {
+  const mixed = Math.imul(hash ^ unit, firstFactor)
+  return mixed ^ (mixed >>> 15)
+}
+
+const mixedSecond = (hash: number, unit: number): number => {
+  const mixed = Math.imul(hash + unit, secondFactor)
+  return mixed ^ (mixed >>> 13)
+}
+
+/** The place of a word in a table of pairs, or the free one for it. */
+const placeOf = (pairs: Int32Array, first: number, second: number): number => {
+  const last = pairs.length - 1
+  let place = ((first ^ second) << 1) & last
+  while (pairs[place] !== 0 && (pairs[place] !== first || pairs[place + 1] !== second)) place = (place + 2) & last
+  return place
+}
 
 const leastPlaces = 64
 
@@ -29,7 +53,7 @@ export class WordSet {
   /** Both hashes of each word, or zeros. At least half of the places are free. */
   #pairs = new Int32Array(2 * leastPlaces)
   /** The places that are taken. */
-  readonly #taken: Array<number> = []
+  #taken: Array<number> = []
 
   /** The words of a text in lower case. */
   constructor(text: string) {
@@ -42,67 +66,71 @@ export class WordSet {
 
   /** The number of words that the other set lacks. */
   missingIn(other: WordSet): number {
+    const [pairs, others] = [this.#pairs, other.#pairs]
     let missing = 0
     for (const place of this.#taken) {
-      const found = other.#placeOf(this.#pairs[place] ?? 0, this.#pairs[place + 1] ?? 0)
-      if (other.#pairs[found] === 0) missing++
+      if (others[placeOf(others, pairs[place] ?? 0, pairs[place + 1] ?? 0)] === 0) missing++
     }
     return missing
   }
 
   #read(text: string): void {
     const kinds = kindsOfUnits()
-    let [first, second, units] = [0, 0, 0]
-    const end = () => {
-      if (units > 0) this.#add(first || 1, second)
-      first = 0
-      second = 0
-      units = 0
-    }
-    for (let at = 0; at < text.length; at++) {
-      const unit = text.charCodeAt(at)
-      const isPair = unit >= 0xd800 && unit <= 0xdbff && at + 1 < text.length
-      const kind = isPair ? kindOf(text.slice(at, at + 2)) : (kinds[unit] ?? 0)
-      if ((kind & isInWord) === 0) end()
-      if (kind === 0) continue
-      const isOwn = units === 0 && (kind & isAlone) !== 0
-      for (let last = isPair ? at + 1 : at; at <= last; at++) {
-        const next = text.charCodeAt(at)
-        first = Math.imul(first ^ next, firstFactor)
-        first ^= first >>> 15
-        second = Math.imul(second + next, secondFactor)
-        second ^= second >>> 13
-        units++
+    const units = Units.of(text)
+    const length = Math.min(text.length, Units.most)
+    let first = 0
+    let second = 0
+    let isInside = false
+    for (let at = 0; at < length; at++) {
+      const unit = units[at] ?? 0
+      let kind = kinds[unit] ?? 0
+      const isPair = kind === isHalf && at + 1 < length
+      if (isPair) kind = kindOf(text.slice(at, at + 2))
+      if ((kind & isInWord) === 0 && isInside) {
+        this.#add(first, second)
+        first = 0
+        second = 0
+        isInside = false
       }
-      at--
-      if (isOwn) end()
+      if ((kind & ~isHalf) === 0) continue
+      first = mixedFirst(first, unit)
+      second = mixedSecond(second, unit)
+      if (isPair) {
+        const other = units[++at] ?? 0
+        first = mixedFirst(first, other)
+        second = mixedSecond(second, other)
+      }
+      if (kind === isInWord || isInside) isInside = true
+      else {
+        this.#add(first, second)
+        first = 0
+        second = 0
+      }
     }
-    end()
+    if (isInside) this.#add(first, second)
   }
 
-  /** The place of a word, or the free one for it. */
-  #placeOf(first: number, second: number): number {
+  #add(hash: number, second: number): void {
     const pairs = this.#pairs
-    let place = ((first ^ second) << 1) & (pairs.length - 1)
-    while (pairs[place] !== 0 && (pairs[place] !== first || pairs[place + 1] !== second)) {
-      place = (place + 2) & (pairs.length - 1)
-    }
-    return place
-  }
-
-  #add(first: number, second: number): void {
-    const place = this.#placeOf(first, second)
-    if (this.#pairs[place] !== 0) return
-    this.#pairs[place] = first
-    this.#pairs[place + 1] = second
+    const first = hash || 1
+    const place = placeOf(pairs, first, second)
+    if (pairs[place] !== 0) return
+    pairs[place] = first
+    pairs[place + 1] = second
     this.#taken.push(place)
-    if (4 * this.#taken.length > this.#pairs.length) this.#grow()
+    if (4 * this.#taken.length > pairs.length) this.#grow()
   }
 
   #grow(): void {
-    const smaller = this.#pairs
-    this.#pairs = new Int32Array(2 * smaller.length)
-    const taken = this.#taken.splice(0)
-    for (const place of taken) this.#add(smaller[place] ?? 0, smaller[place + 1] ?? 0)
+    const [smaller, taken] = [this.#pairs, this.#taken]
+    const pairs = new Int32Array(2 * smaller.length)
+    this.#pairs = pairs
+    this.#taken = taken.map((from) => {
+      const [first, second] = [smaller[from] ?? 0, smaller[from + 1] ?? 0]
+      const place = placeOf(pairs, first, second)
+      pairs[place] = first
+      pairs[place + 1] = second
+      return place
+    })
   }
 }
