@@ -273,6 +273,18 @@ export const unsureOfAll: ReadonlyArray<Trick> = [
   sheet(".q{color:red;.r &{display:none}}", (inner) => `<div class=r><div class=q>${inner}</div></div>`),
   sheet(":is(.vk:last-child,.no){font-size:0}", (inner) => `<div class=vk>${inner}</div>`),
   sheet("@import 'data:text/css,.wb{display:none}';", (inner) => `<div class=wb>${inner}</div>`),
+  sheet(".ga::before{content:'77'}", (inner) => `<b class=ga>${inner}</b>`),
+  sheet(".gb:after{content:'\\37 7'}", (inner) => `${inner}<b class=gb></b>`),
+  sheet("@media screen{.gc::after{content:attr(id)}}", (inner) => `<b class=gc id=77>${inner}</b>`),
+  sheet(".gd::marker{content:'77 '}", (inner) => `<li class=gd>${inner}</li>`),
+  {
+    name: "text in a drawing beside it",
+    around: (inner) => `${inner}<svg><title>Seven</title><text>77</text></svg>`
+  },
+  {
+    name: "HTML in a drawing beside it",
+    around: (inner) => `${inner}<svg><foreignObject><p>77</p></foreignObject></svg>`
+  },
   style("margin-right:-9px"),
   style("margin-top:1600px"),
   style("position:fixed;bottom:-200px"),

@@ -91,7 +91,8 @@ const some: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
   ["-webkit-animation", oneOf("none")],
   ["contain", oneOf("none layout style")],
   ["container-type", oneOf("normal")],
-  ["content", (value) => !value.includes("(")],
+  // Words before or after an element change what it says.
+  ["content", (value) => !/\(|["'].*[\p{L}\p{N}]/su.test(value)],
   ["color-scheme", (value) => value === "normal" || /^[a-z ]*\blight\b[a-z ]*$/.test(value)],
   ["tab-size", upTo(20)],
   ["writing-mode", oneOf("horizontal-tb lr-tb lr")],

@@ -12,14 +12,14 @@ const unknown: ReadonlyArray<Declaration> = [{ property: "::first", value: "?", 
 
 /**
  * The declarations of a rule for a pseudo-element, as declarations of the element itself: content before or after it
- * may cover text, and the first line or letter may be hidden. Others do not affect the element's text.
+ * may cover text or add words, and the first line or letter may be hidden. Others do not affect the element's text.
  */
 export const declarations = (
   pseudoElement: string,
   declarations: ReadonlyArray<Declaration>
 ): ReadonlyArray<Declaration> => {
   if (pseudoElement === "") return declarations
-  if (pseudoElement === "before" || pseudoElement === "after") {
+  if (pseudoElement === "before" || pseudoElement === "after" || pseudoElement === "marker") {
     return isFlat(Declarations.effects(declarations)) ? nothing : cover
   }
   return /^first-l(ine|etter)$/.test(pseudoElement) && declarations.some(({ property }) => !isMild.test(property))

@@ -4,6 +4,7 @@ import * as Length from "../css/Length.ts"
 import * as Style from "../css/Style.ts"
 import { Cascade, none } from "./Cascade.ts"
 import * as Clipping from "./Clipping.ts"
+import { Drawing } from "./Drawing.ts"
 import * as ElementKind from "./ElementKind.ts"
 import * as Fields from "./Fields.ts"
 import type { Frame } from "./Frame.ts"
@@ -25,8 +26,6 @@ const isBlank = (text: string) => !isGraphic(text.charCodeAt(0)) && text.trim() 
 
 const isGraphic = (unit: number) => unit > 0x20 && unit < 0x7f
 
-const isIsland = (name: string) => name === "foreignobject" || name === "desc" || name === "title"
-
 /** What a text opens before the body. */
 const noElement = ElementKind.of("")
 
@@ -40,9 +39,7 @@ export class HtmlWalk {
   readonly #budget: Budget
   readonly #frames: FrameMaker
   readonly #open: OpenElements
-  /** Number of open SVG and MathML elements, and their HTML integration points. */
-  #drawings = 0
-  #islands = 0
+  readonly #drawing = new Drawing()
   #hasBody = false
   /** The mail has white text on black by default. */
   #isDark = false
@@ -80,7 +77,7 @@ export class HtmlWalk {
     }
     while (this.#open.stack.length > 1) this.#open.endTop()
     const { isCut, overlaps } = this.#frames
-    if (isCut || overlaps.isPossible || this.#isDark) this.writer.doubtAll()
+    if (isCut || overlaps.isPossible || this.#isDark || this.#drawing.showsText) this.writer.doubtAll()
     return this.writer
   }
 
@@ -90,7 +87,11 @@ export class HtmlWalk {
 
   #text() {
     const { rawOf, text } = this.#tokens
-    if (this.#drawings > 0 || (rawOf !== "" && ElementKind.of(rawOf).isSilent)) return
+    if (rawOf !== "" && ElementKind.of(rawOf).isSilent) return
+    if (this.#drawing.isOpen) {
+      if (this.#open.top.inner.isShown) this.#drawing.write(text)
+      return
+    }
     const { writer } = this
     let frame = this.#open.top
     const blank = isBlank(text)
@@ -122,12 +123,7 @@ export class HtmlWalk {
   }
 
   #close(name: string) {
-    if (this.#drawings > 0) {
-      if (name === "svg") this.#drawings--
-      else if (isIsland(name)) this.#islands = Math.max(0, this.#islands - 1)
-      if (this.#drawings === 0) this.#islands = 0
-      return
-    }
+    if (this.#drawing.isOpen) return this.#drawing.close(name)
     if (name === "body" || name === "html") return
     if (name === "br") return this.writer.break()
     const isClosed = this.#open.close(ElementKind.of(name))
@@ -138,21 +134,16 @@ export class HtmlWalk {
     const tokens = this.#tokens
     const { name } = kind
     const open = this.#open
-    if (this.#drawings > 0) {
-      if (this.#islands > 0 || !kind.endsDrawing) {
+    const drawing = this.#drawing
+    if (drawing.isOpen) {
+      if (drawing.isIsland || !kind.endsDrawing) {
         tokens.readMarkup()
-        if (tokens.isSelfClosing) return
-        if (name === "svg") this.#drawings++
-        else if (isIsland(name)) this.#islands++
+        if (!tokens.isSelfClosing) drawing.add(name)
         return
       }
-      this.#drawings = 0
+      drawing.end()
     }
-    if (name === "svg") {
-      if (!tokens.isSelfClosing) this.#drawings = 1
-      this.#islands = 0
-      return
-    }
+    if (name === "svg") return drawing.begin(tokens.isSelfClosing)
     if (kind.isSilent) return
     if (name === "meta") this.#isDark ||= Fields.isDark(tokens)
     const isSecond = this.#hasBody
