@@ -1,5 +1,6 @@
 import { decodeHTML, decodeHTMLAttribute } from "entities/decode"
 import * as TextLooks from "./TextLooks.ts"
+import * as Units from "./Units.ts"
 
 /** The kind of a token. "end" is the last. */
 export type Token = "text" | "open" | "close" | "end"
@@ -39,6 +40,8 @@ export class HtmlTokens {
   rawOf = ""
   isSelfClosing = false
   readonly #html: string
+  /** Its UTF-16 units and a zero. */
+  readonly #units: Uint16Array
   #at = 0
   readonly #hasReferences: boolean
   #raw = ""
@@ -53,12 +56,13 @@ export class HtmlTokens {
 
   constructor(html: string) {
     this.#html = html
+    this.#units = Units.copy(html)
     this.#hasReferences = html.includes("&")
   }
 
   /** Of the last text. */
   get looks(): TextLooks.TextLooks {
-    return this.#isAsWritten ? TextLooks.of(this.#html, this.#textFrom, this.#textTo) : TextLooks.of(this.text)
+    return this.#isAsWritten ? TextLooks.ofUnits(this.#units, this.#textFrom, this.#textTo) : TextLooks.of(this.text)
   }
 
   /** Attributes of a start tag. The first of equal names counts. */
@@ -149,12 +153,13 @@ export class HtmlTokens {
 
   #tag(start: number, token: "open" | "close"): Token {
     const html = this.#html
+    const units = this.#units
     const attributes = this.#attributes
     let at = start
     let isLower = true
     for (;;) {
-      const code = html.charCodeAt(at)
-      if (code === greater || code === slash || isBlank(code) || Number.isNaN(code)) break
+      const code = units[at] ?? 0
+      if (code === greater || code === slash || isBlank(code) || at >= html.length) break
       isLower &&= code >= 97 && code <= 122
       at++
     }
@@ -165,12 +170,12 @@ export class HtmlTokens {
     this.#count = 0
     this.isSelfClosing = false
     for (;;) {
-      let code = html.charCodeAt(at)
-      if (Number.isNaN(code)) {
+      if (at >= html.length) {
         // An unterminated tag swallows the rest.
         this.#at = html.length
         return "end"
       }
+      let code = units[at] ?? 0
       if (code === greater) break
       if (isBlank(code) || code === slash) {
         this.isSelfClosing = code === slash
@@ -181,22 +186,22 @@ export class HtmlTokens {
       const nameStart = at++
       let isLowerName = code >= 97 && code <= 122
       for (;;) {
-        code = html.charCodeAt(at)
-        if (code === equals || code === greater || code === slash || isBlank(code) || Number.isNaN(code)) break
+        code = units[at] ?? 0
+        if (code === equals || code === greater || code === slash || isBlank(code) || at >= html.length) break
         isLowerName &&= code >= 97 && code <= 122
         at++
       }
       const written = html.slice(nameStart, at)
       const attribute = isLowerName ? written : written.toLowerCase()
-      while (isBlank(code)) code = html.charCodeAt(++at)
+      while (isBlank(code)) code = units[++at] ?? 0
       if (code !== equals) {
         attributes[count++] = attribute
         attributes[count++] = ""
         continue
       }
       attributes[count++] = attribute
-      code = html.charCodeAt(++at)
-      while (isBlank(code)) code = html.charCodeAt(++at)
+      code = units[++at] ?? 0
+      while (isBlank(code)) code = units[++at] ?? 0
       if (code === quote || code === apostrophe) {
         const end = html.indexOf(code === quote ? '"' : "'", at + 1)
         if (end < 0) {
@@ -207,7 +212,7 @@ export class HtmlTokens {
         at = end + 1
       } else {
         const valueStart = at
-        while (code !== greater && !isBlank(code) && !Number.isNaN(code)) code = html.charCodeAt(++at)
+        while (code !== greater && !isBlank(code) && at < html.length) code = units[++at] ?? 0
         attributes[count++] = html.slice(valueStart, at)
       }
     }

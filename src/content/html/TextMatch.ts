@@ -18,7 +18,7 @@ const mostOmitted = 0.5
 
 const address = /(?:https?:\/\/|mailto:|www\.)\S+/gi
 
-const wordsOf = (text: string) => new WordSet(text.slice(0, longest).replace(address, " ").toLowerCase())
+const wordsOf = (text: string) => new WordSet(text.slice(0, longest).replace(address, " "))
 
 /** The text of visible lines, without parts that may be hidden. */
 export const certainText = (html: ReadonlyArray<SeenHtml>): string => {

@@ -1,14 +1,21 @@
-/** Maximum length of a text in the array. */
+const write = (text: string, { buffer, byteLength, byteOffset }: Uint16Array<ArrayBuffer>): void => {
+  Buffer.from(buffer, byteOffset, byteLength).write(text, "utf16le")
+}
+
+/** The UTF-16 units of a text and a zero. A step through an array takes a third of one through a string. */
+export const copy = (text: string): Uint16Array => {
+  const units = new Uint16Array(text.length + 1)
+  write(text, units)
+  return units
+}
+
+/** Maximum length of a text in the shared array. */
 export const most = 64 * 1024
 
-const bytes = Buffer.alloc(2 * most)
-const units = new Uint16Array(bytes.buffer, bytes.byteOffset, most)
+const shared = new Uint16Array(most)
 
-/**
- * The first UTF-16 units of a text, until the next call: a step through an array takes a third of one through a string.
- * The rest of the array has other text.
- */
+/** The first units of a text in a shared array, until the next call. Units of other texts may follow them. */
 export const of = (text: string): Uint16Array => {
-  bytes.write(text, "utf16le")
-  return units
+  write(text, shared)
+  return shared
 }

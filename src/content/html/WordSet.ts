@@ -13,14 +13,19 @@ const isHalf = 4
 
 const kindOf = (text: string) => (inWord.test(text) ? isInWord : 0) | (alone.test(text) ? isAlone : 0)
 
-let kinds: Uint8Array | undefined
+/** The unit of the small letter. A sigma at the end of a word is one elsewhere, and the Turkish dotted I is an i. */
+const smallOf = (unit: number): number =>
+  unit === 0x3c2 ? 0x3c3 : String.fromCharCode(unit).toLowerCase().charCodeAt(0)
 
-/** The kind of each UTF-16 unit. Made at the first use, in some milliseconds. */
-const kindsOfUnits = (): Uint8Array => {
-  kinds ??= Uint8Array.from({ length: 0x10000 }, (_, unit) =>
-    unit >= 0xd800 && unit <= 0xdbff ? isHalf : kindOf(String.fromCharCode(unit))
-  )
-  return kinds
+let known: Uint32Array | undefined
+
+/** The kind of each UTF-16 unit, above the unit of its small letter. Made at the first use, in some milliseconds. */
+const knownUnits = (): Uint32Array => {
+  known ??= Uint32Array.from({ length: 0x10000 }, (_, unit) => {
+    const kind = unit >= 0xd800 && unit <= 0xdbff ? isHalf : kindOf(String.fromCharCode(unit))
+    return (kind << 16) | smallOf(unit)
+  })
+  return known
 }
 
 // Odd and secret, so that nobody can write two words with the same hash.
@@ -55,7 +60,7 @@ export class WordSet {
   /** The places that are taken. */
   #taken: Array<number> = []
 
-  /** The words of a text in lower case. */
+  /** The words of the first 64 Ki units of a text, by their letters without case. */
   constructor(text: string) {
     this.#read(text)
   }
@@ -75,17 +80,18 @@ export class WordSet {
   }
 
   #read(text: string): void {
-    const kinds = kindsOfUnits()
+    const all = knownUnits()
     const units = Units.of(text)
     const length = Math.min(text.length, Units.most)
     let first = 0
     let second = 0
     let isInside = false
     for (let at = 0; at < length; at++) {
-      const unit = units[at] ?? 0
-      let kind = kinds[unit] ?? 0
-      const isPair = kind === isHalf && at + 1 < length
-      if (isPair) kind = kindOf(text.slice(at, at + 2))
+      const found = all[units[at] ?? 0] ?? 0
+      let kind = found >>> 16
+      let unit = found & 0xffff
+      const pair = kind === isHalf && at + 1 < length ? text.slice(at, at + 2) : ""
+      if (pair !== "") kind = kindOf(pair)
       if ((kind & isInWord) === 0 && isInside) {
         this.#add(first, second)
         first = 0
@@ -93,13 +99,15 @@ export class WordSet {
         isInside = false
       }
       if ((kind & ~isHalf) === 0) continue
+      if (pair !== "") {
+        const small = pair.toLowerCase()
+        first = mixedFirst(first, small.charCodeAt(0))
+        second = mixedSecond(second, small.charCodeAt(0))
+        unit = small.charCodeAt(1)
+        at++
+      }
       first = mixedFirst(first, unit)
       second = mixedSecond(second, unit)
-      if (isPair) {
-        const other = units[++at] ?? 0
-        first = mixedFirst(first, other)
-        second = mixedSecond(second, other)
-      }
       if (kind === isInWord || isInside) isInside = true
       else {
         this.#add(first, second)

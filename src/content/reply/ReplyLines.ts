@@ -89,7 +89,8 @@ const kindOf = (line: string, before: Kind | undefined): Kind => {
   if (ReplyWords.head.test(start) || (start.includes("above") && ReplyWords.above.test(start))) return "head"
   if (line.length > 160 || before === "text" || before === "quote") return "text"
   // Without the URLs of Markdown links.
-  return ReplyWords.isDevice(start.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")) ? "device" : "text"
+  const words = /[[\](]/.test(start) ? start.replace(/[[\]]|\([^()\s]{0,200}\)/g, "") : start
+  return ReplyWords.isDevice(words) ? "device" : "text"
 }
 
 /** Fenced code is text. */

@@ -33,6 +33,15 @@ describe("A set of words", () => {
     }
   })
 
+  it("does not tell capitals from small letters", () => {
+    const [said, shown] = [
+      new WordSet("Κωδικός ΟΔΟΣ İSTANBUL Äpfel \u{10400}"),
+      "κωδικός οδος istanbul äPFEL \u{10428}"
+    ]
+    assert.strictEqual(said.size, 5)
+    assert.strictEqual(said.missingIn(new WordSet(shown)), 0)
+  })
+
   it("has room for a text in which each character is a word", () => {
     const all = Array.from({ length: 16_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join("")
     const set = new WordSet(all)
