@@ -135,12 +135,20 @@ const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at:
   return 0
 }
 
+/** Ends of sentences and quotations after which no attribution ends. */
+const closing = new Set([...'!?,;"”’»'].map((mark) => mark.charCodeAt(0)))
+
 /** Checked first, because it is cheap and excludes most lines. */
-const mayEndIntro = (line: string, next: Kind | undefined) =>
-  (!isPlain(line.charCodeAt(line.length - 1)) && /[:：>*_-][\s\u200e-\u202e]*$/.test(line.slice(-4))) ||
-  (next === "quote" || next === "blank" ? ReplyWords.ends.test(line.slice(-24)) : false) ||
-  (line.includes("@") && ReplyWords.wroteInside.test(line.slice(0, longest))) ||
-  (ReplyWords.startsWithDate.test(line) && ReplyWords.dayAndZone.test(line))
+const mayEndIntro = (line: string, next: Kind | undefined) => {
+  const last = line.charCodeAt(line.length - 1)
+  const isBefore = (next === "quote" || next === "blank") && !closing.has(last)
+  return (
+    (!isPlain(last) && /[:：>*_-][\s\u200e-\u202e]*$/.test(line.slice(-4))) ||
+    (isBefore && ReplyWords.ends.test(line.slice(-24))) ||
+    (line.includes("@") && ReplyWords.wroteInside.test(line.slice(0, longest))) ||
+    (ReplyWords.startsWithDate.test(line) && ReplyWords.dayAndZone.test(line))
+  )
+}
 
 /** Lines before an attribution are not part of it. */
 const beginsLater = (lines: Lines, isQuoted: boolean, looks: Looks): boolean => {
