@@ -6,7 +6,7 @@ import { type SyncCalls, SyncedFiles } from "./SyncedFiles.ts"
 const parameters = {
   ...Planner.settings,
   // PostgreSQL touches all of its buffers at its start, so they occupy memory.
-  shared_buffers: "32MB",
+  shared_buffers: "16MB",
   // PGlite's fdatasync does nothing.
   wal_sync_method: "fsync"
 }

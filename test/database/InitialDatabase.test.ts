@@ -97,6 +97,18 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
+  it.live("frees the unpacked image at once", () =>
+    Effect.gen(function* () {
+      const tar = yield* image
+      yield* InitialDatabase.ensure(
+        `${yield* folder}/postgres`,
+        () => Effect.die("There is an image"),
+        Effect.succeedSome(tar)
+      )
+      assert.strictEqual(tar.byteLength, 0)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
   it.live("runs initdb without an image for this PGlite, with the same result", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
