@@ -1,6 +1,8 @@
 import { connect } from "node:net"
 import { Duration, Effect, Fiber } from "effect"
+import { ChildProcess } from "effect/process"
 import * as InletProcess from "../test/InletProcess.ts"
+import * as Ports from "../test/Ports.ts"
 import * as Installation from "./Installation.ts"
 import * as ProcessUsage from "./ProcessUsage.ts"
 import { percentile } from "./Statistics.ts"
@@ -61,6 +63,15 @@ const flood = Effect.fnUntraced(function* (
   }
 })
 
+/** A server that refuses every session, in a process of its own: what the sessions of a flood cost without Inlet. */
+const closedServer = Effect.gen(function* () {
+  const port = yield* Ports.free
+  const code = `require("node:net").createServer((socket) => socket.on("error", () => {}).end("421 4.7.0 closed\\r\\n"))`
+  yield* ChildProcess.make(process.execPath, ["--eval", `${code}.listen(${port}, "127.0.0.1")`])
+  yield* Effect.sleep("1 second")
+  return port
+})
+
 /** What the ledgers have after a flood. */
 const ledger = Effect.fnUntraced(function* ({ sql }: Installation.Installation) {
   const [row] = yield* sql<{ readonly known: string; readonly unknown: string; readonly kilobytes: string }>`
@@ -96,13 +107,14 @@ export const measure = Effect.fnUntraced(function* (perSecond: number, hasLedger
   const rows = [row("without a flood", quiet, yield* megabytes, nothing)]
 
   const beside = Effect.fnUntraced(function* (
+    port: number,
     name: string,
     count: number,
     addressOf: (session: number) => string,
     recipientOf: (number: number) => string
   ) {
     const before = yield* cpu
-    const flooding = yield* Effect.forkScoped(flood(inlet.smtpPort, perSecond, count, addressOf, recipientOf))
+    const flooding = yield* Effect.forkScoped(flood(port, perSecond, count, addressOf, recipientOf))
     const messages = Math.floor((count / perSecond) * 50)
     const [took, times] = yield* Effect.timed(mail(name.replaceAll(" ", "-"), messages))
     const memory = yield* megabytes
@@ -113,9 +125,13 @@ export const measure = Effect.fnUntraced(function* (perSecond: number, hasLedger
     const told = `${name}, ${sent.perSecond}/s (${sent.tried} in ${Duration.toSeconds(took).toFixed(0)} s, ${used.toFixed(0)} µs of CPU each): ${sent.refused} answered 550, ${sent.shut} sessions refused`
     rows.push(row(told, times, memory, hasLedger ? yield* ledger(own) : nothing))
   })
-  yield* beside("a disabled domain", 20 * perSecond, fewAddresses, (number) => `user${number}@customer0.example`)
-  yield* beside("unknown names", names, fewAddresses, (number) => `someone@name-${number}.example`)
-  yield* beside("an address for each session", 20 * perSecond, ownAddress, (number) => `to@name-${number}.example`)
+  const disabled = (number: number) => `user${number}@customer0.example`
+  const unknown = (number: number) => `someone@name-${number}.example`
+  const other = yield* closedServer
+  yield* beside(other, "another server that refuses sessions", 20 * perSecond, fewAddresses, disabled)
+  yield* beside(inlet.smtpPort, "a disabled domain", 20 * perSecond, fewAddresses, disabled)
+  yield* beside(inlet.smtpPort, "unknown names", names, fewAddresses, unknown)
+  yield* beside(inlet.smtpPort, "an address for each session", 20 * perSecond, ownAddress, unknown)
   rows.push(row("without a flood, afterwards", yield* mail("after", 1_000), yield* megabytes, nothing))
 
   const { text } = yield* inlet.call("GET", "/metrics")
