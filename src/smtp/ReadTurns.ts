@@ -3,8 +3,11 @@ import { FairQueue } from "../schedule/FairQueue.ts"
 /** A read of this size means that more data is waiting. Node reads up to 64 KiB. */
 const largeRead = 32 * 1024
 
-/** Message bytes of large reads in one event-loop turn. They take some 5 ms to read, hash, copy and write. */
-const mostOfTurn = 512 * 1024
+/**
+ * Message bytes of large reads in one event-loop turn. They take a millisecond or two to read, hash, copy and write, and a
+ * small message waits for some eight turns.
+ */
+const mostOfTurn = 128 * 1024
 
 /** Tenants take turns by the bytes they sent in the last seconds. */
 const halfLifeMilliseconds = 2_000

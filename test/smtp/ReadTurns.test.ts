@@ -13,32 +13,32 @@ const making = () => {
 }
 
 describe("Large reads of messages", () => {
-  it.live("are limited to 512 KiB in an event-loop turn, and go on in the next ones", () =>
+  it.live("are limited to 128 KiB in an event-loop turn, and go on in the next ones", () =>
     Effect.gen(function* () {
       const { read, went } = making()
-      for (let connection = 0; connection < 20; connection++) read("a")
-      assert.strictEqual(went.length, 8)
+      for (let connection = 0; connection < 5; connection++) read("a")
+      assert.strictEqual(went.length, 2)
       yield* nextTurn
-      assert.strictEqual(went.length, 16)
+      assert.strictEqual(went.length, 4)
       yield* nextTurn
-      assert.strictEqual(went.length, 20)
+      assert.strictEqual(went.length, 5)
       read("a")
-      assert.strictEqual(went.length, 21)
+      assert.strictEqual(went.length, 6)
     })
   )
 
   it.live("of the tenant with the fewest recent bytes come first", () =>
     Effect.gen(function* () {
       const { read, went } = making()
-      for (let connection = 0; connection < 32; connection++) read("a")
+      for (let connection = 0; connection < 8; connection++) read("a")
       yield* nextTurn
       read("b")
       assert.deepStrictEqual(new Set(went), new Set(["a"]))
       yield* nextTurn
-      assert.strictEqual(went[16], "b")
+      assert.strictEqual(went[4], "b")
       yield* nextTurn
       yield* nextTurn
-      assert.strictEqual(went.length, 33)
+      assert.strictEqual(went.length, 9)
     })
   )
 
