@@ -1,5 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path, Schema } from "effect"
+import { extract } from "tar"
 import * as Program from "../Program.ts"
 
 /** The dev dependencies of a customer's test suite, taken from this project. */
@@ -12,8 +13,7 @@ export const folder = Effect.fnUntraced(function* (tarball: string) {
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-suite-" })
   const own = path.join(folder, "node_modules/inlet-mail")
   yield* fs.makeDirectory(own, { recursive: true })
-  const { code, stderr } = yield* Program.run("tar", ["-xzf", tarball, "-C", own, "--strip-components=1"])
-  if (code !== 0) return yield* Effect.die(new Error(stderr))
+  yield* Effect.promise(() => extract({ file: tarball, cwd: own, strip: 1 }))
   for (const name of installed) {
     const link = path.join(folder, "node_modules", name)
     yield* fs.makeDirectory(path.dirname(link), { recursive: true })
