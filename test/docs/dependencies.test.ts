@@ -24,7 +24,8 @@ const named = (wanted: (entry: Locked) => boolean) =>
   packages.flatMap(([path, entry]) => (wanted(entry) ? [path.replace(/^.*node_modules\//, "")] : []))
 
 /** Licenses that permit use, modification and distribution. */
-const permissive = /^\(?(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|CC0-1\.0|Apache-2\.0|Unlicense|MPL-2\.0|PSF-2\.0)\b/
+const permissive =
+  /^\(?(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|CC0-1\.0|Apache-2\.0|Unlicense|MPL-2\.0|PSF-2\.0|BlueOak-1\.0\.0)\b/
 
 describe("The dependencies", () => {
   it("are locked to one version each, and direct ones to the version in package.json", () => {
