@@ -14,7 +14,7 @@ export const SampleName = Schema.Literals([
   "dmarc-report",
   "hidden-text",
   "attachment"
-])
+]).annotate({ description: "a typical mail for agents, with a new Message-ID each time" })
 export type SampleName = typeof SampleName.Type
 
 /** A mail before composition. */

@@ -50,9 +50,7 @@ export class DemoApi extends HttpApiGroup.make("demo")
       })
     ),
     HttpApiEndpoint.post("simulate", "/api/demo/simulate", {
-      payload: Schema.Struct({
-        sample: SampleName.annotate({ description: "a typical mail for agents, with a new Message-ID each time" })
-      }),
+      payload: Schema.Struct({ sample: SampleName }),
       success: Schema.Struct({ inbound_email_id: InboundEmailId }).pipe(HttpApiSchema.status(202)),
       error: [Invalid.http, Conflict.http, TooLarge.http, TooManyRequests.http, Unavailable.http]
     }).annotateMerge(

@@ -48,9 +48,7 @@ const verdicts = Authentication.fields
 
 /** The fields of a mail, or a sample. Given fields override those of the sample. */
 const SimulatedMail = Schema.Struct({
-  sample: Schema.optionalKey(
-    SampleName.annotate({ description: "a typical mail for agents, with a new Message-ID each time" })
-  ),
+  sample: Schema.optionalKey(SampleName),
   recipient: Schema.optionalKey(Recipient),
   from: Schema.optionalKey(From),
   subject: Schema.optionalKey(line(10_000, "the Subject field")),
