@@ -13,16 +13,6 @@ export const SessionBounds = Context.Reference("inlet/smtp/SessionBounds", {
     lookMilliseconds: 1_000,
     /** Replies of 4xx and 5xx. */
     errors: 20,
-    /** Replies of 4xx and 5xx during a flood of them, in a session without an accepted recipient. */
-    errorsInFlood: 3,
-    /** Replies of 4xx and 5xx to all clients within a look, beyond which they are a flood. */
-    floodErrors: 200,
-    /** How long a flood goes on after the last such look. */
-    floodMilliseconds: 10_000,
-    /** Sessions of a client network that are ended in a flood, after which it gets no new one. */
-    floodSessions: 3,
-    /** Milliseconds for which ended sessions and sent mail of a network count. */
-    floodMemory: 60_000,
     /** Commands without mail since the last message, because relays send RSET before each. */
     idleCommands: 100,
     /** Recipients that are repeated or exceed a message's maximum, because a mailing list may exceed it somewhat. */
@@ -49,6 +39,8 @@ export interface SessionBudget {
   /** Any message of the session has an accepted recipient. */
   isWelcome: boolean
   errors: number
+  /** Errors that the client cannot retry: replies of 5xx. */
+  permanent: number
   idle: number
   surplus: number
 }
@@ -63,6 +55,7 @@ export const begin = (now: number): SessionBudget => ({
   recipients: 0,
   isWelcome: false,
   errors: 0,
+  permanent: 0,
   idle: 0,
   surplus: 0
 })
@@ -73,8 +66,8 @@ export const commanded = (session: SessionBudget, command: string) => {
   session.last = command === "RCPT" || command === "MAIL" ? command : idleCommands.has(command) ? "idle" : "other"
 }
 
-/** Records a reply of the server. Returns whether it took a message or was an error. */
-export const replied = (session: SessionBudget, line: string, now: number): "mail" | "error" | "other" => {
+/** Records a reply of the server. Returns whether it took a message, or was a 5xx. */
+export const replied = (session: SessionBudget, line: string, now: number): "mail" | "refusal" | "other" => {
   const code = line.slice(0, 3)
   const isMail = session.inData && code === "250"
   if (isMail) session.idle = 0
@@ -92,18 +85,19 @@ export const replied = (session: SessionBudget, line: string, now: number): "mai
     session.isWelcome = true
   }
   if (line.startsWith("452 4.5.3") || (isRecipient && session.recipients > recipientsPerMessage)) session.surplus++
-  else if (code >= "400") {
-    session.errors++
-    return "error"
+  else if (code >= "400") session.errors++
+  if (code >= "500") {
+    session.permanent++
+    return "refusal"
   }
   return isMail ? "mail" : "other"
 }
 
 type Bounds = typeof SessionBounds.Service
 
-/** The exceeded limit of a session. */
-export const exceeded = (session: SessionBudget, bounds: Bounds, isFlood: boolean) => {
-  if (session.errors >= (isFlood && !session.isWelcome ? bounds.errorsInFlood : bounds.errors)) return "errors"
+/** The exceeded limit of a session. `permanent` bounds its 5xx until a recipient is accepted. */
+export const exceeded = (session: SessionBudget, bounds: Bounds, permanent = Number.POSITIVE_INFINITY) => {
+  if (session.errors >= bounds.errors || (!session.isWelcome && session.permanent >= permanent)) return "errors"
   if (session.idle >= bounds.idleCommands) return "idle_commands"
   if (session.surplus >= bounds.surplusRecipients) return "recipients"
   return undefined

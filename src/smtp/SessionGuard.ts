@@ -1,6 +1,7 @@
 import type { Socket } from "node:net"
 import { Effect, Metric } from "effect"
 import type { SMTPServer } from "smtp-server"
+import * as AddressRange from "../model/AddressRange.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as ConnectionCount from "./ConnectionCount.ts"
@@ -67,10 +68,12 @@ const isInTransaction = (connection: Connection) => Boolean(connection.session.e
  * smtp-server's logger, its only public hook for all of them. `refused` hears of clients that get no session.
  */
 export const make = Effect.fnUntraced(function* (refused: (address: string, reason: Reason, reply: string) => void) {
-  const { mxHost } = yield* Settings.smtp
+  const { mxHost, xforwardFrom } = yield* Settings.smtp
+  // It carries the mail of all, so it always gets a session.
+  const isRelay = AddressRange.contains(xforwardFrom)
   const bounds = yield* SessionBudget.SessionBounds
   const connections = yield* ConnectionCount.make
-  const flood = ErrorFlood.make(bounds)
+  const flood = ErrorFlood.make(yield* ErrorFlood.FloodBounds)
   let sessions = new Map<string, Session>()
   // Time is counted in checks, so that a suspended process does not blame its clients, and no command reads a clock.
   let now = 0
@@ -114,7 +117,7 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
         reason = connections.enter(socket, address).reason
       }
     }
-    const isShut = reason === undefined && flood.isShut(client, now)
+    const isShut = reason === undefined && flood.isShut(client, now) && !isRelay(address)
     if (isShut) connections.leave(socket)
     const refusal = isShut ? "errors_per_address" : reason
     if (refusal === undefined) return true
@@ -158,8 +161,8 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
     const outcome = SessionBudget.replied(budget, line, now)
     const network = socket && connections.clientOf(socket)
     if (outcome === "mail" && network !== undefined) flood.sent(network, now)
-    if (outcome === "error") flood.erred(now)
-    const exceeded = SessionBudget.exceeded(budget, bounds, flood.isOn(now))
+    if (outcome === "refusal") flood.erred(now)
+    const exceeded = SessionBudget.exceeded(budget, bounds, flood.errorsOfSession(now))
     if (exceeded === undefined) return
     if (exceeded === "errors" && network !== undefined) flood.ended(network, now)
     dismiss(server, id, exceeded)
@@ -185,7 +188,7 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
     dismissed.clear()
     const isFlood = flood.isOn(now)
     if (isFlood && !isFloodTold) {
-      yield* Effect.logInfo("Many SMTP commands fail, so sessions without an accepted recipient end sooner")
+      yield* Effect.logInfo("Many SMTP commands are refused, so sessions without an accepted recipient end sooner")
     }
     isFloodTold = isFlood
     // One line for each check, however many connections were refused.

@@ -1,7 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { QuotaReached } from "../../src/intake/Recipient.ts"
 import * as ErrorFlood from "../../src/smtp/ErrorFlood.ts"
-import { SessionBounds } from "../../src/smtp/SessionBudget.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
@@ -24,7 +24,8 @@ const harvest = Effect.fnUntraced(function* (localAddress: string, firstRecipien
 const times = (code: string, count: number) => Array.from({ length: count }, () => code)
 
 // One look takes longer than the tests, so the flood goes on.
-const flooded = SmtpAlone.layer({ bounds: { floodErrors: 20, lookMilliseconds: 600_000 } })
+const bounds = { lookMilliseconds: 600_000 }
+const flooded = SmtpAlone.layer({ bounds, flood: { errors: 20 } })
 
 layer(flooded, { excludeTestServices: true })("In a flood of refused recipients", (it) => {
   it.effect("a session ends with 421 after three errors, and the one that begins it after 20", () =>
@@ -65,11 +66,41 @@ layer(flooded, { excludeTestServices: true })("In a flood of refused recipients"
   )
 })
 
+const relayed = SmtpAlone.layer({ bounds, flood: { errors: 1 }, settings: { SMTP_XFORWARD_FROM: "127.0.0.8/32" } })
+
+layer(relayed, { excludeTestServices: true })("A mail server in front", (it) => {
+  it.effect("gets every session in a flood, also before it has sent mail", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      for (let session = 0; session < 5; session++) yield* harvest("127.0.0.8")
+      assert.match((yield* SmtpDialog.open(port, { localAddress: "127.0.0.8" })).greeting, /^220 /)
+    })
+  )
+})
+
+const full = SmtpAlone.layer({
+  bounds,
+  flood: { errors: 1 },
+  intake: { admit: () => Effect.fail(new QuotaReached({ limit: 1, workspaceIds: [] })) }
+})
+
+layer(full, { excludeTestServices: true })("Recipients that are refused for a while", (it) => {
+  it.effect("are no flood, however many", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      for (let session = 0; session < 4; session++) {
+        assert.deepStrictEqual(yield* harvest("127.0.0.9"), [...times("452", 20), "421"])
+      }
+      assert.match((yield* SmtpDialog.open(port, { localAddress: "127.0.0.9" })).greeting, /^220 /)
+    })
+  )
+})
+
 describe("A flood of errors", () => {
-  const bounds = SessionBounds.defaultValue()
+  const bounds = ErrorFlood.FloodBounds.defaultValue()
   const begun = () => {
     const flood = ErrorFlood.make(bounds)
-    for (let error = 0; error < bounds.floodErrors; error++) flood.erred(0)
+    for (let error = 0; error < bounds.errors; error++) flood.erred(0)
     return flood
   }
 
@@ -87,10 +118,10 @@ describe("A flood of errors", () => {
   it("shuts out a network whose three last sessions ended within a minute of each other", () => {
     const flood = begun()
     for (const at of [0, 60_000, 60_001]) flood.ended("192.0.2.1", at)
-    for (let error = 0; error < bounds.floodErrors; error++) flood.erred(60_001)
+    for (let error = 0; error < bounds.errors; error++) flood.erred(60_001)
     assert.isFalse(flood.isShut("192.0.2.1", 60_002))
     flood.looked()
-    for (let error = 0; error < bounds.floodErrors; error++) flood.erred(60_002)
+    for (let error = 0; error < bounds.errors; error++) flood.erred(60_002)
     flood.ended("192.0.2.1", 60_002)
     assert.isTrue(flood.isShut("192.0.2.1", 60_003))
     assert.isFalse(flood.isShut("192.0.2.2", 60_003))
@@ -109,7 +140,7 @@ describe("A flood of errors", () => {
     for (const at of [1, 2, 3]) flood.ended("192.0.2.1", at)
     assert.isFalse(flood.isShut("192.0.2.1", 9_000))
     flood.looked()
-    for (let error = 0; error < bounds.floodErrors; error++) flood.erred(59_000)
+    for (let error = 0; error < bounds.errors; error++) flood.erred(59_000)
     flood.ended("192.0.2.1", 59_000)
     assert.isFalse(flood.isShut("192.0.2.1", 59_999))
     assert.isTrue(flood.isShut("192.0.2.1", 60_000))

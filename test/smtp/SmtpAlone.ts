@@ -6,6 +6,7 @@ import { UnknownDomain } from "../../src/intake/Recipient.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { catchAll, catchAllOf } from "../../src/model/Webhook.ts"
 import { RefusalNotes } from "../../src/refusals/RefusalNotes.ts"
+import * as ErrorFlood from "../../src/smtp/ErrorFlood.ts"
 import * as SessionBudget from "../../src/smtp/SessionBudget.ts"
 import * as SmtpServer from "../../src/smtp/SmtpServer.ts"
 import * as Ports from "../Ports.ts"
@@ -41,10 +42,12 @@ export class SmtpAlone extends Context.Service<
 >()("inlet/test/SmtpAlone") {
   static readonly layer = ({
     bounds = {},
+    flood = {},
     intake = {},
     settings = {}
   }: {
     readonly bounds?: Partial<ReturnType<typeof SessionBudget.SessionBounds.defaultValue>>
+    readonly flood?: Partial<typeof ErrorFlood.FloodBounds.Service>
     readonly intake?: Partial<Intake["Service"]>
     readonly settings?: Readonly<Record<string, string>>
   }) =>
@@ -63,7 +66,8 @@ export class SmtpAlone extends Context.Service<
             Layer.succeed(SessionBudget.SessionBounds, {
               ...SessionBudget.SessionBounds.defaultValue(),
               ...bounds
-            })
+            }),
+            Layer.succeed(ErrorFlood.FloodBounds, { ...ErrorFlood.FloodBounds.defaultValue(), ...flood })
           ]),
           Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
         )
