@@ -49,6 +49,7 @@ export const before = Effect.fnUntraced(function* (server: URL) {
     if (mode === "cut") return void client.on("error", () => {}).destroy()
     const upstream = connect(Number(server.port), server.hostname)
     const isToKeep = keeping()
+    let delayed = 0
     pass(client, upstream, (chunk, write) => {
       const isIt = isToKeep(chunk.toString("latin1"))
       if (mode === "swallow statement" && isIt) {
@@ -56,8 +57,15 @@ export const before = Effect.fnUntraced(function* (server: URL) {
       } else write()
     })
     pass(upstream, client, (chunk, write) => {
-      if (mode === "slow") fork(Effect.delay(Effect.sync(write), slow))
-      else if (mode === "lose commit" && (chunk.includes("COMMIT\0") || chunk.includes("kept"))) {
+      // No answer may overtake a delayed one.
+      if (mode === "slow" || delayed > 0) {
+        delayed++
+        const late = Effect.sync(() => {
+          delayed--
+          write()
+        })
+        fork(Effect.delay(late, slow))
+      } else if (mode === "lose commit" && (chunk.includes("COMMIT\0") || chunk.includes("kept"))) {
         client.destroy()
         Deferred.doneUnsafe(lost, Effect.void)
       } else if (mode === "swallow answer" && chunk.includes("kept")) Deferred.doneUnsafe(swallowed, Effect.void)

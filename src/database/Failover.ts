@@ -1,5 +1,5 @@
 import type { PgConnection, PgPool } from "@effect/sql-pg"
-import { Effect, Predicate } from "effect"
+import { Clock, Duration, Effect, Predicate } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Outage from "./Outage.ts"
 
@@ -15,6 +15,19 @@ export interface Sessions {
   /** Replaces this session and all that were opened before it, if the error may mean a failover. */
   readonly suspect: (session: PgConnection.PgConnection, error: SqlError.SqlError) => Effect.Effect<void>
 }
+
+/**
+ * Attempts to connect that began together also fail within this time. The server's time is real, also if a test sets
+ * the fiber's clock.
+ */
+const pause = Clock.Clock.defaultValue().sleep(Duration.millis(100))
+
+/**
+ * The pool tells a waiting checkout the failure of any attempt to connect, also of one that began up to 5 s earlier,
+ * when the database was still away. So a checkout is tried once more before a client hears of it.
+ */
+const twice = (checkout: PgPool.PgPool["get"]): PgPool.PgPool["get"] =>
+  Effect.catch(checkout, () => Effect.andThen(pause, checkout))
 
 /**
  * After a failover, connections of the pool may still lead to the old primary, which has become a standby or was cut
@@ -45,18 +58,23 @@ export const sessionsOf = (pool: PgPool.PgPool): Sessions => {
     )
 
   const use: PgPool.PgPool["use"] = (run) =>
-    Effect.flatMap(
-      pool.use((session) =>
-        generationOf(session) === newest
+    Effect.suspend(() => {
+      let isCheckedOut = false
+      const borrow = pool.use((session) => {
+        isCheckedOut = true
+        return generationOf(session) === newest
           ? Effect.map(run(session), (result) => ({ result }))
           : Effect.as(pool.invalidate(session), undefined)
-      ),
-      (done) => (done === undefined ? use(run) : Effect.succeed(done.result))
-    )
+      })
+      return Effect.flatMap(
+        Effect.catch(borrow, (error) => (isCheckedOut ? Effect.fail(error) : Effect.andThen(pause, borrow))),
+        (done) => (done === undefined ? use(run) : Effect.succeed(done.result))
+      )
+    })
 
   return {
-    get: current(pool.get),
-    reserve: current(pool.reserve),
+    get: current(twice(pool.get)),
+    reserve: current(twice(pool.reserve)),
     use,
     invalidate: pool.invalidate,
     suspect: (session, error) =>

@@ -138,7 +138,12 @@ const serves = Effect.fnUntraced(function* (id: string) {
   const { inbox, inlet } = yield* Outage
   const receiver = yield* WebhookReceiver
   yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
-  assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(id)), /^250 /)
+  const accepted = Effect.gen(function* () {
+    const session = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
+    assert.match(session.replies.join(), /^250 /)
+    assert.match(yield* Mailbox.data(session, message(id)), /^250 /)
+  })
+  yield* Effect.scoped(accepted)
   yield* eventually(
     Effect.map(receiver.all, (requests) => requests.filter(({ body }) => `${body}`.includes(`<${id}@`))),
     (requests) => requests.length === 1
