@@ -6,7 +6,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/compile.ts scripts/
 COPY migrations migrations
 COPY src src
-RUN node scripts/compile.ts && npm prune --omit=dev --ignore-scripts
+RUN node scripts/compile.ts --without-types && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
 # In production the service refuses to start without its required settings.

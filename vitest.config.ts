@@ -13,6 +13,10 @@ const hasServer = Option.isSome(Effect.runSync(Config.option(Config.Redacted("TE
 // V8 has crashed in processes that open and close many PGlite databases (nodejs/node#64500): it frees less code now.
 const quickWasm = "--liftoff-only"
 
+// V8 otherwise collects all garbage for every 64 MB of buffers, and each embedded database brings more than that. It is
+// half of the CPU time of starting a service in a test.
+const fewCollections = ["--external-memory-accounted-in-global-limit", "--initial-heap-size=512"]
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
@@ -34,7 +38,7 @@ export default defineConfig({
     isolate: false,
     // The programs that tests start, some hundred, keep what they have compiled for each other.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), TEST_V8_FLAGS: quickWasm },
-    execArgv: [quickWasm],
+    execArgv: [quickWasm, ...fewCollections],
     sequence: { sequencer: FlowsFirst },
     reporters: ["default", runReport({ slowest: isCi ? 10 : 0 }), ...(isCi ? ["json"] : [])],
     // A test that needs a second attempt has a bug, or has found one.

@@ -14,6 +14,7 @@ export class Compiled extends Context.Service<Compiled, { readonly folder: strin
       const of = (name: string) => path.join(Program.root, name)
       const { code, stderr, stdout } = yield* Program.run(process.execPath, [
         of("scripts/compile.ts"),
+        "--without-types",
         path.join(folder, "dist")
       ])
       if (code !== 0) return yield* Effect.die(new Error(`compiling ended with ${code}\n${stdout}\n${stderr}`))

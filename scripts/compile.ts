@@ -1,6 +1,6 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import * as ConsoleBundle from "../src/http/console/ConsoleBundle.ts"
 
@@ -16,14 +16,21 @@ const run = Effect.fnUntraced(function* (command: string, ...args: ReadonlyArray
   if (code !== 0) return yield* Effect.die(new Error(`${command} ${args.join(" ")} ended with ${code}`))
 }, Effect.scoped)
 
-const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
+interface Options {
+  readonly folder: string
+  readonly withoutTypes: boolean
+}
+
+const compile = Effect.fn(function* ({ folder, withoutTypes }: Options) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   if (yield* fs.exists(path.join(folder, "package.json"))) {
     return yield* Effect.die(new Error(`${folder} is a package. Name a folder for compiled code only`))
   }
   yield* fs.remove(folder, { recursive: true, force: true })
-  yield* run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", folder)
+  const scripts = ["-p", "tsconfig.build.json", "--outDir", folder]
+  const omitted = withoutTypes ? ["--declaration", "false", "--noCheck"] : []
+  yield* run(process.execPath, "node_modules/typescript/bin/tsc", ...scripts, ...omitted)
 
   const files = (yield* fs.readDirectory("src", { recursive: true })).filter((file) => !file.startsWith("console/"))
   for (const file of files.filter(isAsset)) {
@@ -55,7 +62,12 @@ const folder = Argument.String("folder").pipe(
   Argument.withDefault("dist")
 )
 
-Command.make("compile", { folder }, compile).pipe(
+// Declarations are nine tenths of the compiler's work, and only a package has readers of them.
+const withoutTypes = Flag.Boolean("without-types").pipe(
+  Flag.withDescription("compile a service alone: no declarations, and no check of types, which npm run check does")
+)
+
+Command.make("compile", { folder, withoutTypes }, compile).pipe(
   Command.run({ version: "1" }),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain

@@ -238,7 +238,7 @@ describe("Dockerfile", () => {
 
   it("runs the compiled service on Node 24 with production dependencies, and not as root", () => {
     assert.deepStrictEqual(all("FROM"), ["node:24-slim AS compiled", "node:24-slim"])
-    assert.include(all("RUN"), "node scripts/compile.ts && npm prune --omit=dev --ignore-scripts")
+    assert.include(all("RUN"), "node scripts/compile.ts --without-types && npm prune --omit=dev --ignore-scripts")
     assert.deepStrictEqual(all("USER"), ["node"])
     assert.deepStrictEqual(all("CMD"), ['["node", "--max-semi-space-size=16", "start.mjs", "start"]'])
     assert.isAbove(
@@ -285,7 +285,7 @@ describe("Dockerfile", () => {
         })
         const second = lines.lastIndexOf("FROM node:24-slim")
         const compiled = yield* stage("compiled", lines.slice(0, second))
-        const compiling = yield* Program.run(process.execPath, ["scripts/compile.ts"], compiled)
+        const compiling = yield* Program.run(process.execPath, ["scripts/compile.ts", "--without-types"], compiled)
         assert.deepStrictEqual([compiling.code, compiling.stderr], [0, ""])
         const image = yield* stage("image", lines.slice(second))
         assert.isFalse(yield* fs.exists(`${image.cwd}/src`))

@@ -2,9 +2,13 @@ import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
-/** Serves a constant text with an ETag, compressed for clients that accept gzip. */
+/** Serves a constant text with an ETag, compressed from the first client on that accepts gzip. */
 export const make = (text: string, contentType: string, headers: Readonly<Record<string, string>> = {}) => {
-  const compressed = gzipSync(text)
+  let kept: Uint8Array | undefined
+  const compressed = () => {
+    kept ??= gzipSync(text)
+    return kept
+  }
   const etag = `W/"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`
   // Revalidated each time, so it is never older than the service.
   const common = { ...headers, etag, "cache-control": "no-cache", vary: "accept-encoding" }
@@ -13,7 +17,7 @@ export const make = (text: string, contentType: string, headers: Readonly<Record
       return HttpServerResponse.empty({ status: 304, headers: common })
     }
     return /(^|,)\s*gzip\s*(,|;(?!\s*q=0(\.0*)?\s*(,|$))|$)/i.test(asked["accept-encoding"] ?? "")
-      ? HttpServerResponse.uint8Array(compressed, { contentType, headers: { ...common, "content-encoding": "gzip" } })
+      ? HttpServerResponse.uint8Array(compressed(), { contentType, headers: { ...common, "content-encoding": "gzip" } })
       : HttpServerResponse.text(text, { contentType, headers: common })
   }
 }

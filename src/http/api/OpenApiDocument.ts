@@ -1,3 +1,4 @@
+import { Function } from "effect"
 import { OpenApi } from "effect/http-api"
 import * as IngestKeys from "../requests/IngestKeys.ts"
 import * as Schemas from "../requests/OpenApiSchemas.ts"
@@ -48,7 +49,15 @@ export interface Document {
 
 /** The document of an instance with this public URL. */
 export const make = (url: string): Document => {
-  const { components, info, openapi, paths, tags } = OpenApi.fromApi(Api, options)
+  const { info, openapi, ...others } = ofAnyInstance(Api)
+  const servers = [{ url: url.replace(/\/$/, ""), description: "This instance" }]
+  const document = { openapi, info, servers, ...others }
+  return document
+}
+
+/** The document but for its instance, made once in a process because that takes tens of milliseconds. */
+const ofAnyInstance = Function.memoize((api: typeof Api) => {
+  const { components, info, openapi, paths, tags } = OpenApi.fromApi(api, options)
   // The library's type allows parameters beside the methods of a path, but it writes none there.
   const operations = Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [
@@ -57,10 +66,9 @@ export const make = (url: string): Document => {
     ])
   )
   const used = JSON.stringify(operations)
-  const document = {
+  return {
     openapi,
     info: { ...info, description: info.description ?? "", license: { name: "MIT", identifier: "MIT" } },
-    servers: [{ url: url.replace(/\/$/, ""), description: "This instance" }],
     security: [],
     tags: tags.map(({ description = "", ...tag }) => ({ ...tag, description })),
     paths: operations,
@@ -82,8 +90,7 @@ export const make = (url: string): Document => {
       )
     }
   }
-  return document
-}
+})
 
 /** One object, because the library caches its document by it. */
 const options = { includeAnnotationKey: Schemas.isForTheDocument }
