@@ -64,6 +64,7 @@ const folder = Argument.String("folder").pipe(
 
 // Declarations are nine tenths of the compiler's work, and only a package has readers of them.
 const withoutTypes = Flag.Boolean("without-types").pipe(
+  Flag.withDefault(false),
   Flag.withDescription("compile a service alone: no declarations, and no check of types, which npm run check does")
 )
 
