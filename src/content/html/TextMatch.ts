@@ -42,14 +42,15 @@ const without = (line: string, parts: ReadonlyArray<readonly [number, number]>):
   return left + line.slice(at)
 }
 
-const share = (words: WordSet, others: WordSet): number => (words.size === 0 ? 0 : words.missingIn(others) / words.size)
+const share = (missing: number, size: number): number => (size === 0 ? 0 : missing / size)
 
 /** Compares by words, without URLs. `seen` is the text of the HTML. */
 export const of = (plain: string, seen: string): TextMatch => {
   const [said, shown] = [wordsOf(plain), wordsOf(seen)]
-  const missing = share(said, shown)
+  const missing = said.missingIn(shown)
+  const omitted = shown.size - (said.size - missing)
   return {
-    matches: missing <= mostMissing && share(shown, said) <= mostOmitted,
+    matches: share(missing, said.size) <= mostMissing && share(omitted, shown.size) <= mostOmitted,
     isComplete: missing === 0
   }
 }

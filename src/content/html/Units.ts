@@ -12,10 +12,11 @@ export const copy = (text: string): Uint16Array => {
 /** Maximum length of a text in the shared array. */
 export const most = 64 * 1024
 
-const shared = new Uint16Array(most)
+const shared = new Uint16Array(most + 1)
 
-/** The first units of a text in a shared array, until the next call. Units of other texts may follow them. */
+/** The first units of a text and a zero in a shared array, until the next call. */
 export const of = (text: string): Uint16Array => {
   write(text, shared)
+  shared[Math.min(text.length, most)] = 0
   return shared
 }

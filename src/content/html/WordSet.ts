@@ -53,46 +53,54 @@ const placeOf = (pairs: Int32Array, first: number, second: number): number => {
 
 const leastPlaces = 64
 
+/** The units of text for a place at first. */
+const unitsOfAPlace = 8
+
 /** A number of different words in a table of pairs of 32-bit hashes. Words of a text are too many for strings. */
 export class WordSet {
+  size = 0
   /** Both hashes of each word, or zeros. At least half of the places are free. */
-  #pairs = new Int32Array(2 * leastPlaces)
-  /** The places that are taken. */
-  #taken: Array<number> = []
+  #pairs: Int32Array
 
   /** The words of the first 64 Ki units of a text, by their letters without case. */
   constructor(text: string) {
-    this.#read(text)
-  }
-
-  get size(): number {
-    return this.#taken.length
+    const length = Math.min(text.length, Units.most)
+    let places = leastPlaces
+    while (places * unitsOfAPlace < length) places *= 2
+    this.#pairs = new Int32Array(2 * places)
+    this.#read(text, length)
   }
 
   /** The number of words that the other set lacks. */
   missingIn(other: WordSet): number {
     const [pairs, others] = [this.#pairs, other.#pairs]
     let missing = 0
-    for (const place of this.#taken) {
-      if (others[placeOf(others, pairs[place] ?? 0, pairs[place + 1] ?? 0)] === 0) missing++
+    for (let at = 0; at < pairs.length; at += 2) {
+      const first = pairs[at] ?? 0
+      if (first !== 0 && others[placeOf(others, first, pairs[at + 1] ?? 0)] === 0) missing++
     }
     return missing
   }
 
-  #read(text: string): void {
+  #read(text: string, length: number): void {
     const all = knownUnits()
     const units = Units.of(text)
-    const length = Math.min(text.length, Units.most)
     let first = 0
     let second = 0
     let isInside = false
-    for (let at = 0; at < length; at++) {
-      const found = all[units[at] ?? 0] ?? 0
+    // The zero behind the text ends the last word.
+    for (let at = 0; at <= length; at++) {
+      let found = all[units[at] ?? 0] ?? 0
+      while (found >>> 16 === isInWord) {
+        first = mixedFirst(first, found)
+        second = mixedSecond(second, found)
+        isInside = true
+        found = all[units[++at] ?? 0] ?? 0
+      }
       let kind = found >>> 16
-      let unit = found & 0xffff
       const pair = kind === isHalf && at + 1 < length ? text.slice(at, at + 2) : ""
       if (pair !== "") kind = kindOf(pair)
-      if ((kind & isInWord) === 0 && isInside) {
+      if (isInside && (kind & isInWord) === 0) {
         this.#add(first, second)
         first = 0
         second = 0
@@ -103,11 +111,11 @@ export class WordSet {
         const small = pair.toLowerCase()
         first = mixedFirst(first, small.charCodeAt(0))
         second = mixedSecond(second, small.charCodeAt(0))
-        unit = small.charCodeAt(1)
+        found = small.charCodeAt(1)
         at++
       }
-      first = mixedFirst(first, unit)
-      second = mixedSecond(second, unit)
+      first = mixedFirst(first, found)
+      second = mixedSecond(second, found)
       if (kind === isInWord || isInside) isInside = true
       else {
         this.#add(first, second)
@@ -115,30 +123,29 @@ export class WordSet {
         second = 0
       }
     }
-    if (isInside) this.#add(first, second)
   }
 
   #add(hash: number, second: number): void {
-    const pairs = this.#pairs
     const first = hash || 1
+    const pairs = this.#pairs
     const place = placeOf(pairs, first, second)
     if (pairs[place] !== 0) return
     pairs[place] = first
     pairs[place + 1] = second
-    this.#taken.push(place)
-    if (4 * this.#taken.length > pairs.length) this.#grow()
+    this.size++
+    if (4 * this.size > pairs.length) this.#grow()
   }
 
   #grow(): void {
-    const [smaller, taken] = [this.#pairs, this.#taken]
+    const smaller = this.#pairs
     const pairs = new Int32Array(2 * smaller.length)
-    this.#pairs = pairs
-    this.#taken = taken.map((from) => {
-      const [first, second] = [smaller[from] ?? 0, smaller[from + 1] ?? 0]
+    for (let at = 0; at < smaller.length; at += 2) {
+      const [first = 0, second = 0] = [smaller[at], smaller[at + 1]]
+      if (first === 0) continue
       const place = placeOf(pairs, first, second)
       pairs[place] = first
       pairs[place + 1] = second
-      return place
-    })
+    }
+    this.#pairs = pairs
   }
 }
