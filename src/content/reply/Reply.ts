@@ -58,7 +58,7 @@ const isAbout = ({ kind }: Line) => kind === "intro" || kind === "head"
 
 const own = (text: string, isCut: boolean): string | undefined => {
   const lines = text.replaceAll("\r\n", "\n").split("\n")
-  const found = kinds(lines)
+  const found = kinds(text, lines)
   // Most mails contain no quotation.
   if (!text.includes(mark) && found.includes("text") && found.every((kind) => kind === "text" || kind === "blank"))
     return undefined

@@ -48,13 +48,19 @@ interface Looks {
   left: number
 }
 
-/** The kind of each line. Examines each line a bounded number of times. */
-export const kinds = (lines: Lines): Kinds => {
+/** The kind of each line of a text. Examines each line a bounded number of times. */
+export const kinds = (text: string, lines: Lines): Kinds => {
   const code = codeIn(lines)
+  // A search of the whole text costs less than one of each line, and mostly finds nothing.
+  const isMarked = text.includes(mark)
+  const hasAbove = text.includes("above")
+  const hasColon = text.includes(":") || text.includes("：")
   const looks: Looks = { left: mostLooks + lines.length / linesOfALook }
-  const fieldAt = fieldsOf(lines)
+  const fields = hasColon ? lines.map(fieldOf) : []
   const found: Array<Kind> = []
-  for (const [at, line] of lines.entries()) found.push(code.has(at) ? "text" : kindOf(line, found[at - 1]))
+  for (const [at, line] of lines.entries()) {
+    found.push(code.has(at) ? "text" : kindOf(line, found[at - 1], isMarked, hasAbove))
+  }
   const mayEnd = lines.map((line, at) => found[at] !== "blank" && mayEndIntro(line, found[at + 1]))
   let end = mayEnd.indexOf(true)
   let isBehindIntro = false
@@ -63,7 +69,7 @@ export const kinds = (lines: Lines): Kinds => {
     if (end !== -1 && end < at) end = mayEnd.indexOf(true, at)
     const isNear = end !== -1 && end < at + mostLines
     const intro = isNear ? introAt(lines, found, mayEnd, at, looks) : 0
-    const size = intro || headAt(lines, found, fieldAt, at)
+    const size = intro || headAt(lines, found, fields, at)
     if (size > 0) {
       found.fill(intro > 0 ? "intro" : "head", at, at + size)
       if (intro === 0 && ReplyWords.dashed.test(lines[at - 1] ?? "")) found[at - 1] = "head"
@@ -79,26 +85,27 @@ export const kinds = (lines: Lines): Kinds => {
 const isPlain = (unit: number): boolean =>
   (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39)
 
-const kindOf = (line: string, before: Kind | undefined): Kind => {
+const kindOf = (line: string, before: Kind | undefined, isMarked: boolean, hasAbove: boolean): Kind => {
   const start = line.slice(0, longest)
   const isWords = isPlain(start.charCodeAt(0))
   if (!isWords && start.trim() === "") return "blank"
-  if (start.includes(mark) || (!isWords && ReplyWords.quoted.test(start))) return "quote"
+  if ((isMarked && start.includes(mark)) || (!isWords && ReplyWords.quoted.test(start))) return "quote"
   if (line.length > longest) return "text"
   if (!isWords && ReplyWords.divider.test(start)) return "divider"
-  if (ReplyWords.head.test(start) || (start.includes("above") && ReplyWords.above.test(start))) return "head"
+  if (ReplyWords.head.test(start) || (hasAbove && start.includes("above") && ReplyWords.above.test(start)))
+    return "head"
   if (line.length > 160 || before === "text" || before === "quote") return "text"
-  // Without the URLs of Markdown links.
-  const words = /[[\](]/.test(start) ? start.replace(/[[\]]|\([^()\s]{0,200}\)/g, "") : start
-  return ReplyWords.isDevice(words) ? "device" : "text"
+  return ReplyWords.isDevice(start) ? "device" : "text"
 }
 
 /** Fenced code is text. */
 const codeIn = (lines: Lines): ReadonlySet<number> => {
-  const fences = lines.flatMap((line, at) => (line.startsWith("```") ? [at] : []))
   const code = new Set<number>()
-  for (let pair = 1; pair < fences.length; pair += 2) {
-    for (let at = fences[pair - 1] ?? 0; at <= (fences[pair] ?? 0); at++) code.add(at)
+  let start = -1
+  for (let end = 0; end < lines.length; end++) {
+    if (lines[end]?.startsWith("```") !== true) continue
+    for (let at = start; start !== -1 && at <= end; at++) code.add(at)
+    start = start === -1 ? end : -1
   }
   return code
 }
@@ -146,7 +153,7 @@ const mayEndIntro = (line: string, next: Kind | undefined) => {
     (!isPlain(last) && /[:：>*_-][\s\u200e-\u202e]*$/.test(line.slice(-4))) ||
     (isBefore && ReplyWords.ends.test(line.slice(-24))) ||
     (line.includes("@") && ReplyWords.wroteInside.test(line.slice(0, longest))) ||
-    (ReplyWords.startsWithDate.test(line) && ReplyWords.dayAndZone.test(line))
+    ReplyWords.dayAndZone.test(line)
   )
 }
 
@@ -167,30 +174,18 @@ const beginsLater = (lines: Lines, isQuoted: boolean, looks: Looks): boolean => 
 
 /** The header field at the start of a line, up to its colon. */
 const fieldOf = (line: string): string | undefined => {
-  const start = line.slice(0, 41)
-  const [colon, wide] = [start.indexOf(":"), start.indexOf("：")]
-  const at = colon === -1 || (wide !== -1 && wide < colon) ? wide : colon
-  if (at <= 0) return undefined
-  return ReplyWords.fieldOf(start.slice(0, at + 1))
-}
-
-/** The same by line number, computed once. */
-const fieldsOf = (lines: Lines): ((at: number) => string | undefined) => {
-  const known: Array<string | undefined> = []
-  return (at) => {
-    if (!(at in known)) known[at] = fieldOf(lines[at] ?? "")
-    return known[at]
-  }
+  const at = line.slice(0, 41).search(/[:：]/)
+  return at <= 0 ? undefined : ReplyWords.fieldOf(line.slice(0, at + 1))
 }
 
 /** Number of lines of a quoted mail header from this line on, or 0. */
-const headAt = (lines: Lines, found: Kinds, fieldAt: (at: number) => string | undefined, start: number): number => {
-  const first = fieldAt(start)
+const headAt = (lines: Lines, found: Kinds, fields: ReadonlyArray<string | undefined>, start: number): number => {
+  const first = fields[start]
   if (first === undefined) return 0
   const names = [first]
   let end = start + 1
   for (let at = end; at < lines.length && at <= end + 2 && at < start + 24; at++) {
-    const name = fieldAt(at)
+    const name = fields[at]
     if (name !== undefined) {
       names.push(name)
       end = at + 1

@@ -164,11 +164,15 @@ export const above =
 
 const device = new RegExp(`^[\\s(<*\\[]*(?:${deviceWords})`, "iu")
 const deviceEnd = new RegExp(`^[\\s(<*\\[]*(?:${deviceEnds})`, "iu")
-/** In each of them, and rare in other text. Most lines have none, which is found in a tenth of the time. */
-const inDeviceEnd = /mobi|kü|gö|送信|入手|에서|tloo/iu
+/** In each of them or in Markdown links. Most lines have none, which is found in a tenth of the time. */
+const rare = /mobi|kü|gö|送信|入手|에서|다운|[[\](]/iu
 
-/** True for a line that begins as the footer of a phone or program. */
-export const isDevice = (line: string): boolean => device.test(line) || (inDeviceEnd.test(line) && deviceEnd.test(line))
+/** True for a line that begins as the footer of a phone or program, without the URLs of Markdown links. */
+export const isDevice = (line: string): boolean => {
+  if (!rare.test(line)) return device.test(line)
+  const words = line.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")
+  return device.test(words) || deviceEnd.test(words)
+}
 
 export const divider = /^\s*(?:[-_=~#*+,]{2,}|[—–ᐧ]+)\s*$/
 export const quoted = /^\s{0,4}>/
@@ -197,4 +201,4 @@ export const marks =
   /<blockquote|<BLOCKQUOTE|gmail_|yahoo_|moz-|RplyFwdMsg|appendonsend|stopSpelling|protonmail_|tutanota_|zmail_|ignature|reference-message|OLK_SRC|OutlookMessageHeader|name="quote"/
 
 /** Short, rare strings, one of which is in each mark. The platform finds them in a tenth of the time. */
-export const partsOfMarks = ["quote", "QUOTE", "_", "moz-", "Fwd", "pendon", "Spell", "gnatur", "-messa", "Outloo"]
+export const partsOfMarks = ["quote", "QUOTE", "_", "z-", "Fwd", "pendon", "Spell", "gnatur", "-messa", "Outloo"]
