@@ -2,7 +2,7 @@ import * as Displays from "./Displays.ts"
 import { thin, upTo } from "./HarmlessProperties.ts"
 import * as Length from "./Length.ts"
 import * as Shapes from "./Shapes.ts"
-import { isInherited, type Property } from "./TextProperties.ts"
+import { each, isInherited, type Property } from "./TextProperties.ts"
 
 /** A number or percentage from 0 to 1, or undefined. */
 const share = (value: string): number | undefined => {
@@ -106,27 +106,11 @@ const corner: Property = (effects, value) => {
   return true
 }
 
-const corners = Object.fromEntries(
-  ["top-left", "top-right", "bottom-left", "bottom-right", "start-start", "start-end", "end-start", "end-end"].map(
-    (name) => [`border-${name}-radius`, corner]
-  )
-)
-
 const isModest = upTo(1_500)
 
 const tracks: Property = (effects, value) => {
   effects.isTrack = true
   return /^[\w\s%./-]*$/.test(value) ? isModest(value.replace(/[\d.]+fr/g, "auto")) : /^[^\d]*$/.test(value)
-}
-
-const inset: Property = (effects, value) => {
-  const words = value.split(" ")
-  const [top, right = top, bottom = top, left = right] = words.map(Length.parse)
-  effects.top = top
-  effects.right = right
-  effects.bottom = bottom
-  effects.left = left
-  return words.every((word) => Length.parse(word) !== undefined || isBoxWord.test(word))
 }
 
 const overflow =
@@ -159,22 +143,19 @@ export const properties: Readonly<Record<string, Property>> = {
     effects.isRaised ||= amount < 1
     return true
   },
-  filter: Shapes.filter,
-  "-webkit-filter": Shapes.filter,
+  ...each("filter -webkit-filter", Shapes.filter),
   zoom: (effects, value) => {
     const factor = value === "normal" ? 1 : share(value)
     if (factor === undefined) return false
     effects.zoom = factor === 0 ? 1 : factor
     return factor <= Shapes.mostScale
   },
-  transform: Shapes.transform,
-  "-webkit-transform": Shapes.transform,
+  ...each("transform -webkit-transform", Shapes.transform),
   clip: (effects, value) => {
     effects.isClipped = Shapes.isEmptyRect(value)
     return value === "auto" || effects.isClipped || effects.position !== "absolute"
   },
-  "clip-path": Shapes.clipPath,
-  "-webkit-clip-path": Shapes.clipPath,
+  ...each("clip-path -webkit-clip-path", Shapes.clipPath),
   "content-visibility": (effects, value) => {
     effects.skipsContent = value === "hidden"
     return /^(hidden|visible|auto)$/.test(value)
@@ -184,7 +165,15 @@ export const properties: Readonly<Record<string, Property>> = {
     else effects.position = /^(relative|sticky|-webkit-sticky)$/.test(value) ? "relative" : "static"
     return effects.position !== "static" || /^(static|initial|unset)$/.test(value)
   },
-  inset,
+  inset: (effects, value) => {
+    const words = value.split(" ")
+    const [top, right = top, bottom = top, left = right] = words.map(Length.parse)
+    effects.top = top
+    effects.right = right
+    effects.bottom = bottom
+    effects.left = left
+    return words.every((word) => Length.parse(word) !== undefined || isBoxWord.test(word))
+  },
   margin: (effects, value) => {
     const words = value.split(" ")
     const [top, right = top, bottom = top, left = right] = words
@@ -202,80 +191,41 @@ export const properties: Readonly<Record<string, Property>> = {
     effects.clipsY = clips(value)
     return isOverflow(value)
   },
-  left: side("left"),
-  right: side("right"),
-  top: side("top"),
-  bottom: side("bottom"),
-  "inset-inline-start": side("left"),
-  "inset-inline-end": side("right"),
-  "inset-block-start": side("top"),
-  "inset-block-end": side("bottom"),
-  width: side("width"),
-  height: side("height"),
-  "inline-size": side("width"),
-  "block-size": side("height"),
-  "max-width": side("maxWidth"),
-  "max-height": side("maxHeight"),
-  "max-inline-size": side("maxWidth"),
-  "max-block-size": side("maxHeight"),
-  "min-width": minimum,
-  "min-height": minimum,
-  "min-inline-size": minimum,
-  "min-block-size": minimum,
-  "margin-left": side("marginLeft"),
-  "margin-top": side("marginTop"),
-  "margin-inline-start": side("marginLeft"),
-  "margin-block-start": side("marginTop"),
-  "margin-right": following,
-  "margin-bottom": following,
-  "margin-inline-end": following,
-  "margin-block-end": following,
+  ...each("left inset-inline-start", side("left")),
+  ...each("right inset-inline-end", side("right")),
+  ...each("top inset-block-start", side("top")),
+  ...each("bottom inset-block-end", side("bottom")),
+  ...each("width inline-size", side("width")),
+  ...each("height block-size", side("height")),
+  ...each("max-width max-inline-size", side("maxWidth")),
+  ...each("max-height max-block-size", side("maxHeight")),
+  ...each("min-width min-height min-inline-size min-block-size", minimum),
+  ...each("margin-left margin-inline-start", side("marginLeft")),
+  ...each("margin-top margin-block-start", side("marginTop")),
+  ...each("margin-right margin-bottom margin-inline-end margin-block-end", following),
   padding: (effects, value) => {
     effects.hasPadding = false
     return padding(effects, value)
   },
-  "padding-top": padding,
-  "padding-bottom": padding,
-  "padding-left": padding,
-  "padding-right": padding,
-  "padding-inline": padding,
-  "padding-block": padding,
-  "padding-inline-start": padding,
-  "padding-inline-end": padding,
-  "padding-block-start": padding,
-  "padding-block-end": padding,
+  ...each(
+    "padding-top padding-bottom padding-left padding-right padding-inline padding-block padding-inline-start padding-inline-end padding-block-start padding-block-end",
+    padding
+  ),
   border: (effects, value) => {
     effects.hasBorder = false
     return border(effects, value)
   },
-  "border-top": border,
-  "border-bottom": border,
-  "border-left": border,
-  "border-right": border,
-  "border-inline": border,
-  "border-block": border,
-  "border-radius": radius,
-  "-webkit-border-radius": radius,
-  ...corners,
+  ...each("border-top border-bottom border-left border-right border-inline border-block", border),
+  ...each("border-radius -webkit-border-radius", radius),
+  ...each(
+    "border-top-left-radius border-top-right-radius border-bottom-left-radius border-bottom-right-radius border-start-start-radius border-start-end-radius border-end-start-radius border-end-end-radius",
+    corner
+  ),
   "table-layout": (effects, value) => {
     effects.hasTracks = value === "fixed"
     return true
   },
-  flex: tracks,
-  "-webkit-flex": tracks,
-  "-webkit-box-flex": tracks,
-  "flex-basis": tracks,
-  "flex-grow": tracks,
-  "flex-shrink": tracks,
-  grid: tracks,
-  "grid-area": tracks,
-  "grid-column": tracks,
-  "grid-row": tracks,
-  "grid-template": tracks,
-  "grid-template-areas": tracks,
-  "grid-template-columns": tracks,
-  "grid-template-rows": tracks,
-  "grid-auto-columns": tracks,
-  "grid-auto-rows": tracks,
-  "grid-auto-flow": tracks
+  ...each("flex -webkit-flex -webkit-box-flex flex-basis flex-grow flex-shrink", tracks),
+  ...each("grid grid-area grid-column grid-row grid-template grid-template-areas grid-template-columns", tracks),
+  ...each("grid-template-rows grid-auto-columns grid-auto-rows grid-auto-flow", tracks)
 }

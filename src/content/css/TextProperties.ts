@@ -137,6 +137,10 @@ const stroke: Property = (effects, value) => {
   return isNone
 }
 
+/** Several properties with the same effect. */
+export const each = (names: string, property: Property): Readonly<Record<string, Property>> =>
+  Object.fromEntries(names.split(" ").map((name) => [name, property]))
+
 /** Properties of colors and letters. */
 export const properties: Readonly<Record<string, Property>> = {
   color: color("color", Color.black),
@@ -145,8 +149,7 @@ export const properties: Readonly<Record<string, Property>> = {
     color("background", Color.transparent)(effects, value === "unset" ? "initial" : value),
   background: Shapes.background,
   "background-image": picture,
-  "background-clip": clipsToText,
-  "-webkit-background-clip": clipsToText,
+  ...each("background-clip -webkit-background-clip", clipsToText),
   font,
   "font-size": (effects, value) => {
     // Browsers ignore a negative size.
@@ -171,15 +174,11 @@ export const properties: Readonly<Record<string, Property>> = {
   },
   "letter-spacing": length("spacing"),
   "text-indent": length("indent"),
-  "white-space": preserves,
-  "white-space-collapse": preserves,
-  "text-wrap": unwrapped,
-  "text-wrap-mode": unwrapped,
+  ...each("white-space white-space-collapse", preserves),
+  ...each("text-wrap text-wrap-mode", unwrapped),
   "text-shadow": shadow,
-  "box-shadow": boxShadow,
-  "-webkit-box-shadow": boxShadow,
-  "-webkit-text-stroke": stroke,
-  "-webkit-text-stroke-width": stroke,
+  ...each("box-shadow -webkit-box-shadow", boxShadow),
+  ...each("-webkit-text-stroke -webkit-text-stroke-width", stroke),
   "text-transform": (effects, value) => {
     if (isInherited(value)) effects.letters = "inherit"
     else effects.letters = value === "uppercase" ? "upper" : value === "lowercase" ? "lower" : "as written"
