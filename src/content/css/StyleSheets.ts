@@ -32,13 +32,6 @@ export interface Rule {
   readonly isUnsure: boolean
 }
 
-/** The rules of style sheets, and the steps for parsing their selectors. */
-interface Sheets {
-  readonly rules: ReadonlyArray<Rule>
-  readonly steps: number
-  readonly isCut: boolean
-}
-
 /** Rules by the first condition of their last compound. */
 export interface Rules {
   readonly byId: ReadonlyMap<string, ReadonlyArray<Rule>>
@@ -51,6 +44,8 @@ export interface Rules {
   readonly isEmpty: boolean
   /** Some rules were not read, and may hide any element. */
   readonly isCut: boolean
+  /** The steps for parsing their selectors. */
+  readonly steps: number
 }
 
 interface Draft {
@@ -129,7 +124,7 @@ const add = (draft: Draft, head: string, body: string, isUnsure: boolean) => {
   draft.blocks.set(block, first)
 }
 
-const indexed = ({ isCut, rules }: Sheets, foldsCase: boolean): Rules => {
+const indexed = (rules: ReadonlyArray<Rule>, foldsCase: boolean, isCut: boolean, steps: number): Rules => {
   const byId = new Map<string, Array<Rule>>()
   const byClass = new Map<string, Array<Rule>>()
   const byTag = new Map<string, Array<Rule>>()
@@ -165,12 +160,13 @@ const indexed = ({ isCut, rules }: Sheets, foldsCase: boolean): Rules => {
     needsAttributes,
     needsSiblings,
     isEmpty: rules.length === 0,
-    isCut
+    isCut,
+    steps
   }
 }
 
 /** The cache of parsed style sheets, because every mail of a sender has the same ones. */
-const known = new Map<string, Sheets>()
+const known = new Map<string, Rules>()
 let knownSize = 0
 const mostKnown = 512 * 1024
 
@@ -199,16 +195,14 @@ const within = (sheets: ReadonlyArray<string>) => {
   return { texts, isCut }
 }
 
-const noSheets: Sheets = { rules: [], steps: 0, isCut: false }
-
 /** The rules of all sheets of a mail, in order. Without a doctype class names are case-insensitive. */
 export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget: Budget): Rules => {
   const { isCut, texts } = within(sheets)
-  if (texts.length === 0) return indexed(noSheets, foldsCase)
+  if (texts.length === 0) return indexed([], foldsCase, false, 0)
   // The key has the lengths, because sheets split at another position differ and may be of another sender.
   const key = `${foldsCase ? "1" : "0"}${texts.map(({ length }) => length).join()}:${texts.join("")}`
-  let list = known.get(key)
-  if (list === undefined) {
+  let found = known.get(key)
+  if (found === undefined) {
     const draft: Draft = {
       rules: [],
       blocks: new Map(),
@@ -224,19 +218,19 @@ export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget:
       read(draft, text, [0, text.length], 0, false)
     }
     const rules = draft.rules.filter(({ order }) => !draft.repeated.has(order)).sort(byWeight)
-    list = { rules, steps: draft.steps, isCut: draft.isCut }
+    found = indexed(rules, foldsCase, draft.isCut, draft.steps)
     if (knownSize + key.length > mostKnown) {
       known.clear()
       knownSize = 0
     }
     // Rules that exceed this mail's budget may be parsed for a longer one. A sheet seen once is not cached.
-    if (list.steps <= budget.steps && isSecond(key)) {
-      known.set(apart(key), list)
+    if (found.steps <= budget.steps && isSecond(key)) {
+      known.set(apart(key), found)
       knownSize += key.length
     }
   }
-  budget.steps -= list.steps
-  return indexed(list, foldsCase)
+  budget.steps -= found.steps
+  return found
 }
 
 const nothing: ReadonlyArray<Rule> = []
