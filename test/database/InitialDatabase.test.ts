@@ -145,8 +145,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
         yield* Effect.gen(function* () {
           const first = yield* start
           yield* eventually(Effect.all([written, isMade]), ([names, isMade]) => isMade || names.length >= most)
-          // It may have ended by itself after the last file.
-          yield* Effect.ignore(first.kill("SIGKILL"))
+          yield* first.kill("SIGKILL")
           yield* Effect.exit(first.exitCode)
           if (yield* isMade) assert.deepStrictEqual(yield* listOf(files), whole)
           yield* fs.remove(files, { recursive: true, force: true })
