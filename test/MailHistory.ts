@@ -144,3 +144,10 @@ export const seed = Effect.fnUntraced(
       yield* sql`ANALYZE`
     }).pipe(Patience.forMuch)
 )
+
+/** Prevents automatic ANALYZE, which would change plans amid a trial: statistics of its few new rows mislead. */
+export const keepStatistics = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* sql<{ readonly tablename: string }>`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
+  for (const { tablename } of tables) yield* sql`ALTER TABLE ${sql(tablename)} SET (autovacuum_enabled = off)`
+})

@@ -46,6 +46,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           FROM generate_series(1, 200) AS number
           RETURNING id
         `
+        yield* Effect.provideContext(MailHistory.keepStatistics, direct)
         const seed = (messages: number, from: number, to: number) =>
           MailHistory.seed({ domains: domains.map(({ id }) => id), messages, from, to }).pipe(
             Effect.provideContext(direct)

@@ -149,6 +149,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
         yield* Effect.gen(function* () {
           yield* MailHistory.seed({ domains, messages: 3_000, from: 16, to: 14.1 })
           yield* MailHistory.seed({ domains, messages: 20_000, from: 13.9, to: 0.01 })
+          yield* MailHistory.keepStatistics
         }).pipe(Effect.provideContext(world))
         const ask = (path: string) => inlet.call("GET", `/api/domains/${inbox.domainId}${path}`, { key: inbox.key })
 
