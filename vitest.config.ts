@@ -14,8 +14,8 @@ const hasServer = Option.isSome(Effect.runSync(Config.option(Config.Redacted("TE
 const quickWasm = "--liftoff-only"
 
 // V8 otherwise collects all garbage for every 64 MB of buffers, and each embedded database brings more than that. It is
-// half of the CPU time of starting a service in a test.
-const fewCollections = "--external-memory-accounted-in-global-limit"
+// half of the CPU time of starting a service in a test. The heap grows by its size at most, or a worker takes 2 GB.
+const fewCollections = ["--external-memory-accounted-in-global-limit", "--heap-growing-percent=100"]
 
 export default defineConfig({
   test: {
@@ -38,7 +38,7 @@ export default defineConfig({
     isolate: false,
     // The programs that tests start, some hundred, keep what they have compiled for each other.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), TEST_V8_FLAGS: quickWasm },
-    execArgv: [quickWasm, fewCollections],
+    execArgv: [quickWasm, ...fewCollections],
     sequence: { sequencer: FlowsFirst },
     reporters: ["default", runReport({ slowest: isCi ? 10 : 0 }), ...(isCi ? ["json"] : [])],
     // A test that needs a second attempt has a bug, or has found one.
