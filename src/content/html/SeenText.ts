@@ -39,5 +39,5 @@ export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>, m
     text += at === 0 && !marks ? line.text : piece(at, line.text.length)
     if (text.length >= longestText) break
   }
-  return (text.length > longestText ? text.slice(0, longestText).toWellFormed() : text).trim()
+  return text.slice(0, longestText).toWellFormed().trim()
 }
