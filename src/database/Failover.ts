@@ -17,14 +17,14 @@ export interface Sessions {
 }
 
 /**
- * Attempts to connect that began together also fail within this time. The server's time is real, also if a test sets
- * the fiber's clock.
+ * Long enough for the other attempts of the same moment to fail too. Real time, also if a test sets the fiber's clock,
+ * because the server's time is real.
  */
 const pause = Clock.Clock.defaultValue().sleep(Duration.millis(100))
 
 /**
- * The pool tells a waiting checkout the failure of any attempt to connect, also of one that began up to 5 s earlier,
- * when the database was still away. So a checkout is tried once more before a client hears of it.
+ * Repeats a failed checkout once. A waiting checkout gets the failure of any attempt to connect, even of one that began
+ * up to 5 s ago, when the database was out of reach.
  */
 const twice = (checkout: PgPool.PgPool["get"]): PgPool.PgPool["get"] =>
   Effect.catch(checkout, () => Effect.andThen(pause, checkout))
@@ -34,7 +34,7 @@ const twice = (checkout: PgPool.PgPool["get"]): PgPool.PgPool["get"] =>
  * off. The first error that may mean a failover makes all sessions of its generation stale. A stale session runs no
  * further statement.
  */
-export const sessionsOf = (pool: PgPool.PgPool): Sessions => {
+export const sessionsOf = (pool: Pick<PgPool.PgPool, "get" | "reserve" | "use" | "invalidate">): Sessions => {
   let newest = 0
   const generations = new WeakMap<object, number>()
   const identityOf = (session: PgConnection.PgConnection): object =>
@@ -59,6 +59,7 @@ export const sessionsOf = (pool: PgPool.PgPool): Sessions => {
 
   const use: PgPool.PgPool["use"] = (run) =>
     Effect.suspend(() => {
+      // A statement that has run is never repeated.
       let isCheckedOut = false
       const borrow = pool.use((session) => {
         isCheckedOut = true

@@ -1,4 +1,4 @@
-import type { PgConnection, PgPool } from "@effect/sql-pg"
+import type { PgConnection } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Pool } from "effect"
 import { SqlError } from "effect/sql"
@@ -8,21 +8,21 @@ const refused = new SqlError.SqlError({
   reason: new SqlError.ConnectionError({ cause: new Error("Connection refused"), operation: "connect" })
 })
 
-/** A pool of one session, whose attempts to connect end as told, one after the other. */
+/** A pool of one session. Its attempts to connect have these results, in order. */
 const connecting = Effect.fnUntraced(function* (...attempts: ReadonlyArray<Effect.Effect<object, SqlError.SqlError>>) {
   let made = 0
   const pool = yield* Pool.make({
     acquire: Effect.suspend(() => attempts[made++] ?? Effect.die("asked again")),
     size: 1
   })
-  // The sessions are only told apart, so any object does.
+  // Failover only compares sessions, so plain objects stand for them.
   const sessions = pool as unknown as Pool.Pool<PgConnection.PgConnection, SqlError.SqlError>
   return Failover.sessionsOf({
     get: Pool.get(sessions),
     reserve: Pool.get(sessions),
-    use: (run: Parameters<PgPool.PgPool["use"]>[0]) => Pool.use(sessions, run),
-    invalidate: (session: PgConnection.PgConnection) => Pool.invalidate(sessions, session)
-  } as unknown as PgPool.PgPool)
+    use: (run) => Pool.use(sessions, run),
+    invalidate: (session) => Pool.invalidate(sessions, session)
+  })
 })
 
 describe("A checkout", () => {
