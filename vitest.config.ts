@@ -13,8 +13,8 @@ const hasServer = Option.isSome(Effect.runSync(Config.option(Config.Redacted("TE
 // V8 has crashed in processes that open and close many PGlite databases (nodejs/node#64500): it frees less code now.
 const quickWasm = "--liftoff-only"
 
-// V8 otherwise collects all garbage for every 64 MB of buffers, and each embedded database brings more than that. It is
-// half of the CPU time of starting a service in a test. The heap grows by its size at most, or a worker takes 2 GB.
+// Without the first, V8 collects all garbage after every 64 MB of buffers. Each embedded database has more, and half of
+// the CPU time of starting a service was such collections. Without the second, a worker takes 2 GB.
 const fewCollections = ["--external-memory-accounted-in-global-limit", "--heap-growing-percent=100"]
 
 export default defineConfig({
@@ -41,9 +41,9 @@ export default defineConfig({
     execArgv: [quickWasm, ...fewCollections],
     sequence: { sequencer: FlowsFirst },
     reporters: ["default", runReport({ slowest: isCi ? 10 : 0 }), ...(isCi ? ["json"] : [])],
-    // A test that needs a second attempt has a bug, or has found one.
     // Node runs the sources itself, as it does those of the service. That is a fifth of the CPU time of a test file.
     experimental: { viteModuleRunner: false, nodeLoader: false },
+    // A test that needs a second attempt has a bug, or has found one.
     retry: 0
   }
 })
