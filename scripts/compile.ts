@@ -62,10 +62,10 @@ const folder = Argument.String("folder").pipe(
   Argument.withDefault("dist")
 )
 
-// Declarations are nine tenths of the compiler's work, and only a package has readers of them.
+// Declarations take nine tenths of the compiler's time, and only users of the package need them.
 const withoutTypes = Flag.Boolean("without-types").pipe(
   Flag.withDefault(false),
-  Flag.withDescription("compile a service alone: no declarations, and no check of types, which npm run check does")
+  Flag.withDescription("write no declarations and check no types, as for an image")
 )
 
 Command.make("compile", { folder, withoutTypes }, compile).pipe(

@@ -145,7 +145,7 @@ export const seed = Effect.fnUntraced(
     }).pipe(Patience.forMuch)
 )
 
-/** Prevents automatic ANALYZE, which would change plans amid a trial: statistics of its few new rows mislead. */
+/** Turns automatic ANALYZE off, because new statistics in the middle of a trial would change its plans. */
 export const keepStatistics = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly tablename: string }>`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`

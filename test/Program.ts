@@ -75,7 +75,7 @@ export const start = Effect.fnUntraced(function* (
         "60 seconds"
       ),
     type: (text) => Stream.run(Stream.make(Buffer.from(text)), handle.stdin).pipe(Effect.orDie),
-    // The library fails for a program that has just ended by itself.
+    // The library fails if the program has already ended.
     kill: (killSignal) => Effect.catch(handle.kill({ killSignal }), () => Effect.asVoid(Effect.exit(handle.exitCode))),
     exitCode: Effect.orDie(handle.exitCode).pipe(
       // All of its output has been read by then.

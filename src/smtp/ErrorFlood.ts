@@ -4,15 +4,15 @@ import { BoundedMap } from "../cache/BoundedMap.ts"
 /** What a flood is, and what its clients may still do. Tests change it. */
 export const FloodBounds = Context.Reference("inlet/smtp/FloodBounds", {
   defaultValue: () => ({
-    /** Replies of 5xx to all clients between two looks, from which on they are a flood. */
+    /** A flood begins with this many 5xx replies to all clients between two checks of the sessions. */
     errors: 200,
-    /** How long a flood goes on after the last such look. */
+    /** How long a flood lasts after the last time that this many were counted. */
     milliseconds: 10_000,
-    /** Replies of 5xx in a session without an accepted recipient. */
+    /** The number of 5xx replies that ends a session without an accepted recipient. */
     errorsOfSession: 3,
-    /** Sessions of a network that ended by their errors, from which on it gets no new one. */
+    /** A network gets no new session after this many of its sessions ended for errors. */
     sessions: 3,
-    /** How long ended sessions and sent mail of a network count. */
+    /** How long an ended session or a sent mail of a network counts. */
     memoryMilliseconds: 60_000
   })
 })
@@ -21,9 +21,10 @@ export const FloodBounds = Context.Reference("inlet/smtp/FloodBounds", {
 const networks = 10_000
 
 /**
- * Recognizes a flood of 5xx, as of somebody who tries out addresses. A 4xx is no sign of one, because it may be for want
- * of the database. During a flood, sessions without an accepted recipient end sooner, and a network whose sessions ended
- * so several times gets no new one. A network that sent mail lately always does. The caller passes the time.
+ * Detects a flood of 5xx replies, which a client causes that tries many addresses. 4xx replies do not count, because
+ * every client gets them while the database is out of reach. During a flood, sessions without an accepted recipient end
+ * sooner. A network with several such sessions gets no new one, unless it sent mail recently. The caller passes the
+ * time.
  */
 export const make = (bounds: typeof FloodBounds.Service) => {
   let errors = 0
@@ -36,22 +37,22 @@ export const make = (bounds: typeof FloodBounds.Service) => {
 
   return {
     isOn,
-    /** A reply of 5xx to any client. */
+    /** Counts a 5xx reply to any client. */
     erred: (now: number) => {
       if (++errors === bounds.errors) until = now + bounds.milliseconds
     },
-    /** A look at all sessions, from which errors are counted anew. */
+    /** Restarts the count, at each check of the sessions. */
     looked: () => {
       errors = 0
     },
-    /** A client of this network sent mail. */
+    /** Records that a client of this network sent mail. */
     sent: (network: string, now: number) => sentMail.set(network, now),
-    /** A session of this network was ended by its errors. */
+    /** Records that a session of this network ended for errors. */
     ended: (network: string, now: number) => {
       const before = ended.get(network)
       ended.set(network, { times: isRecent(before?.at, now) ? (before?.times ?? 0) + 1 : 1, at: now })
     },
-    /** The bound of 5xx in a session without an accepted recipient. */
+    /** How many 5xx replies end a session without an accepted recipient now. Undefined outside of a flood. */
     errorsOfSession: (now: number) => (isOn(now) ? bounds.errorsOfSession : undefined),
     /** True if the network gets no session now. */
     isShut: (network: string, now: number): boolean => {

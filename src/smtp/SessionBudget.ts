@@ -39,7 +39,7 @@ export interface SessionBudget {
   /** Any message of the session has an accepted recipient. */
   isWelcome: boolean
   errors: number
-  /** Errors that the client cannot retry: replies of 5xx. */
+  /** Replies of 5xx, after which the client must not retry. */
   permanent: number
   idle: number
   surplus: number
@@ -66,7 +66,7 @@ export const commanded = (session: SessionBudget, command: string) => {
   session.last = command === "RCPT" || command === "MAIL" ? command : idleCommands.has(command) ? "idle" : "other"
 }
 
-/** Records a reply of the server. Returns whether it took a message, or was a 5xx. */
+/** Records a reply of the server. Returns `mail` if it accepts a message, and `refusal` for a 5xx. */
 export const replied = (session: SessionBudget, line: string, now: number): "mail" | "refusal" | "other" => {
   const code = line.slice(0, 3)
   const isMail = session.inData && code === "250"
@@ -95,9 +95,9 @@ export const replied = (session: SessionBudget, line: string, now: number): "mai
 
 type Bounds = typeof SessionBounds.Service
 
-/** The exceeded limit of a session. `permanent` bounds its 5xx until a recipient is accepted. */
-export const exceeded = (session: SessionBudget, bounds: Bounds, permanent = Number.POSITIVE_INFINITY) => {
-  if (session.errors >= bounds.errors || (!session.isWelcome && session.permanent >= permanent)) return "errors"
+/** The limit that a session exceeds. `mostPermanent` limits its 5xx replies until a recipient is accepted. */
+export const exceeded = (session: SessionBudget, bounds: Bounds, mostPermanent = Number.POSITIVE_INFINITY) => {
+  if (session.errors >= bounds.errors || (!session.isWelcome && session.permanent >= mostPermanent)) return "errors"
   if (session.idle >= bounds.idleCommands) return "idle_commands"
   if (session.surplus >= bounds.surplusRecipients) return "recipients"
   return undefined

@@ -69,7 +69,7 @@ const isInTransaction = (connection: Connection) => Boolean(connection.session.e
  */
 export const make = Effect.fnUntraced(function* (refused: (address: string, reason: Reason, reply: string) => void) {
   const { mxHost, xforwardFrom } = yield* Settings.smtp
-  // It carries the mail of all, so it always gets a session.
+  // A mail server in front carries the mail of all senders, so it always gets a session.
   const isRelay = AddressRange.contains(xforwardFrom)
   const bounds = yield* SessionBudget.SessionBounds
   const connections = yield* ConnectionCount.make

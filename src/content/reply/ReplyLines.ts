@@ -51,7 +51,7 @@ interface Looks {
 /** The kind of each line of a text. Examines each line a bounded number of times. */
 export const kinds = (text: string, lines: Lines): Kinds => {
   const code = codeIn(lines)
-  // A search of the whole text costs less than one of each line, and mostly finds nothing.
+  // Most texts contain none of these, and one search of the text costs less than one of each line.
   const isMarked = text.includes(mark)
   const hasAbove = text.includes("above")
   const hasColon = text.includes(":") || text.includes("：")

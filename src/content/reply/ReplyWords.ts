@@ -164,10 +164,10 @@ export const above =
 
 const device = new RegExp(`^[\\s(<*\\[]*(?:${deviceWords})`, "iu")
 const deviceEnd = new RegExp(`^[\\s(<*\\[]*(?:${deviceEnds})`, "iu")
-/** In each of them or in Markdown links. Most lines have none, which is found in a tenth of the time. */
+/** One of these is in each match of `deviceEnd` and in each Markdown link. Most lines contain none. */
 const rare = /mobi|kü|gö|送信|入手|에서|다운|[[\](]/iu
 
-/** True for a line that begins as the footer of a phone or program, without the URLs of Markdown links. */
+/** True for a line that begins like the footer of a phone or mail program. Ignores URLs of Markdown links. */
 export const isDevice = (line: string): boolean => {
   if (!rare.test(line)) return device.test(line)
   const words = line.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
-/** Serves a constant text with an ETag, compressed from the first client on that accepts gzip. */
+/** Serves a constant text with an ETag, and compressed to clients that accept gzip. The first of them compresses it. */
 export const make = (text: string, contentType: string, headers: Readonly<Record<string, string>> = {}) => {
   let kept: Uint8Array | undefined
   const compressed = () => {

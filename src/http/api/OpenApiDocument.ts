@@ -55,7 +55,7 @@ export const make = (url: string): Document => {
   return document
 }
 
-/** The document but for its instance, made once in a process because that takes tens of milliseconds. */
+/** The document without its servers. A process builds it once, because that takes tens of milliseconds. */
 const ofAnyInstance = Function.memoize((api: typeof Api) => {
   const { components, info, openapi, paths, tags } = OpenApi.fromApi(api, options)
   // The library's type allows parameters beside the methods of a path, but it writes none there.
