@@ -58,3 +58,9 @@ export const make = (number: number, submitted: Submitted): ParserJob => ({
   wasLost: false,
   isAlone: false
 })
+
+/** True if a delivery waits for it, and not a client of the API. */
+export const isOfDelivery = ({ task: { kind } }: ParserJob) => kind === "read" || kind === "carry"
+
+/** True if the thread holds the message after the sender check. */
+export const isHeld = ({ isAlone, isSlow, task }: ParserJob) => isSlow && !isAlone && task.kind === "read"

@@ -18,6 +18,8 @@ export interface PoolOptions {
   readonly limits: ThreadLimits.ThreadLimits
   readonly now: () => number
   readonly cores: number
+  /** The niceness of a thread for slow messages, which leaves SMTP and fast messages most of a busy machine. */
+  readonly nicenessForSlow: number
   /** Minimum idle threads and maximum threads, without the one for suspects. */
   readonly fewestThreads: number
   readonly mostThreads: number
@@ -34,8 +36,8 @@ export interface PoolOptions {
 
 /**
  * Parser threads, shared fairly between tenants by CPU time. The next message belongs to the tenant with the least
- * recent usage. Slow messages leave one thread free for others, and a tenant with slow messages has one in a thread
- * at a time while others wait. Only the sender check of a slow message starts at once. The thread then holds the
+ * recent usage. All slow messages but the first have a thread of their own, and a tenant with slow messages has one in a
+ * thread at a time while others wait. Only the sender check of a slow message starts at once. The thread then holds the
  * message until it is released, because a burst of DNS answers would otherwise fill the thread with slow messages. A
  * thread is terminated when a message takes too much CPU time or memory, and that message fails. If the culprit is
  * uncertain, the suspect is parsed again on a thread of its own. All other messages of the thread are parsed again.
@@ -82,7 +84,7 @@ export class ParserPool {
 
   /** Starts a thread, so that the first message does not wait for it. */
   warmUp(): void {
-    if (this.#threads.size === 0) this.#start(false)
+    if (this.#threads.size === 0) this.#start("any")
   }
 
   /**
@@ -114,20 +116,21 @@ export class ParserPool {
     return Promise.all(all.map((thread) => thread.stop()))
   }
 
+  /** Threads for any message, then those for slow ones. */
   #shared(): ReadonlyArray<ParserWorker> {
-    return [...this.#threads].filter(({ isAlone }) => !isAlone)
+    return (["any", "slow"] as const).flatMap((kind) => [...this.#threads].filter(({ takes }) => takes === kind))
   }
 
-  #start(isAlone: boolean) {
-    const { changed, limits, now, settings } = this.#options
+  #start(takes: ParserWorker["takes"]) {
+    const { changed, limits, nicenessForSlow, now, settings } = this.#options
     const thread: ParserWorker = new ParserWorker({
-      settings,
+      settings: takes === "slow" ? { ...settings, niceness: nicenessForSlow } : settings,
       limits,
-      isAlone,
+      takes,
       now,
       heard: () => {
         // The thread for suspects is not reused.
-        if (isAlone && thread.isUsed && thread.jobs.size === 0) this.#stop(thread)
+        if (takes === "suspect" && thread.isUsed && thread.jobs.size === 0) this.#stop(thread)
         this.#dispatchSoon()
       },
       parsed: (job) => this.#parsed(thread, job),
@@ -139,12 +142,10 @@ export class ParserPool {
 
   /** Returns whether it still belonged to the pool. */
   #stop(thread: ParserWorker): boolean {
-    const wasOurs = this.#threads.delete(thread)
-    if (wasOurs) {
-      void thread.stop()
-      this.#options.changed(this.#threads.size)
-    }
-    return wasOurs
+    if (!this.#threads.delete(thread)) return false
+    void thread.stop()
+    this.#options.changed(this.#threads.size)
+    return true
   }
 
   /** Gives a job to a thread, or releases it there. */
@@ -183,7 +184,7 @@ export class ParserPool {
     log("A parser thread was stopped; its other messages are read again", reason)
     if (!thread.isReady) this.#demand.startFailed()
     // At once, because until it is ready, slow messages wait and leave the remaining thread to others.
-    else if (!thread.isAlone && this.#demand.isReplaceable(this.#shared())) this.#start(false)
+    else if (thread.takes !== "suspect" && this.#demand.isReplaceable(this.#shared())) this.#start(thread.takes)
     const suspect = culprit ?? thread.current()
     for (const job of thread.jobs.values()) {
       if (this.#holders.delete(job)) this.#waiting.remove(job.tenant, job)
@@ -232,7 +233,7 @@ export class ParserPool {
       if (this.#holders.delete(job)) return void batchOf(thread).letOn.push(number)
       if (message === undefined) return
       job.message = undefined
-      batchOf(thread).handed.push({ number, task, message: movable(message), isHeld: isHeld(job) })
+      batchOf(thread).handed.push({ number, task, message: movable(message), isHeld: ParserJob.isHeld(job) })
     }
 
     const shared = this.#shared()
@@ -248,53 +249,52 @@ export class ParserPool {
       give(thread, job)
     }
     this.#suspects = this.#suspects.filter((job) => {
-      const thread = [...this.#threads].find((thread) => thread.isAlone && thread.hasRoom())
+      const thread = [...this.#threads].find((thread) => thread.takes === "suspect" && thread.hasRoom())
       if (thread === undefined) return true
       job.isSlow = false
       give(thread, job)
       return false
     })
-    const isWanted = this.#suspects.length > 0 && ![...this.#threads].some(({ isAlone }) => isAlone)
-    if (isWanted && this.#demand.isStartable) this.#start(true)
-    if (this.#demand.isHeldUp(this.#shared())) this.#start(false)
+    const isWanted = this.#suspects.length > 0 && ![...this.#threads].some(({ takes }) => takes === "suspect")
+    if (isWanted && this.#demand.isStartable) this.#start("suspect")
+    if (this.#demand.isHeldUp(this.#shared())) this.#start("slow")
     for (const [thread, batch] of batches) thread.hand(batch)
   }
 
   /** A thread with room for the next job of a tenant. `skip` skips the tenant, `stop` all tenants. */
   #placeOf(job: ParserJob.ParserJob, shared: ReadonlyArray<ParserWorker>): ParserWorker | "skip" | "stop" {
-    const { limits, mostPerTenant, mostThreads } = this.#options
+    const { limits, mostPerTenant } = this.#options
     const { jobs, slow } = this.#shares.of(job.tenant)
     const holder = this.#holders.get(job)
     const estimate = this.#shares.estimate(job)
     if (holder === undefined) {
-      job.isSlow = isOfDelivery(job) && estimate >= limits.slowMilliseconds
+      job.isSlow = ParserJob.isOfDelivery(job) && estimate >= limits.slowMilliseconds
       // Half of the free slots, so that messages waiting for one tenant's DNS leave slots for others.
       const most = Math.min(mostPerTenant, Math.max(1, shared.length * mostOfThread - this.#shares.jobs))
       if (jobs >= most) return "skip"
     }
-    job.estimate = isHeld(job) && holder === undefined ? checkMilliseconds : estimate
+    job.estimate = ParserJob.isHeld(job) && holder === undefined ? checkMilliseconds : estimate
     if (this.#shares.isParsedSlowly(job)) {
-      const busy = shared.filter((thread) => thread.isSlow()).length
-      // Leaves one thread for others. Only a tenant's first slow message may take the last thread.
-      const most = Math.max(shared.length - 1, this.#shares.isKnown(job.tenant) ? 0 : 1)
-      if (mostThreads > 1 && busy >= most) {
-        if (shared.length === 1 && this.#demand.isReplaceable(shared)) this.#start(false)
-        return "skip"
-      }
       if (slow > 0 && this.#waiting.tenants > 1) return "skip"
+      const busy = shared.filter((thread) => thread.isSlow()).length
+      if (busy >= Math.max(1, ThreadChoice.ofSlow(shared).length)) return "skip"
     }
     if (holder !== undefined) return holder.hasRoom() ? holder : "skip"
-    const place = job.isSlow ? ThreadChoice.forSlow(shared) : ThreadChoice.forQuick(shared)
+    const [first] = shared
+    if (job.isSlow && first !== undefined) return this.#placeOfSlow(job.tenant, first, shared)
+    const place = ThreadChoice.forQuick(shared)
     if (place !== undefined) return place
-    // Other tenants may have room when a slow message has none.
-    if (job.isSlow && shared.length > 1) return "skip"
-    if (this.#demand.isShort(job, shared)) this.#start(false)
+    if (this.#demand.isShort(job, shared)) this.#start("any")
     return "stop"
   }
+
+  /** Other tenants may have room when a slow message has none, so it never stops the search. */
+  #placeOfSlow(tenant: string, first: ParserWorker, shared: ReadonlyArray<ParserWorker>): ParserWorker | "skip" {
+    if (shared.length > 1) return ThreadChoice.forQuick(ThreadChoice.ofSlow(shared)) ?? "skip"
+    // A second thread may never be needed, so a tenant's first slow message takes the only one. More of them would keep
+    // the mail of others waiting.
+    if (first.slow === 0 && !this.#shares.isKnown(tenant)) return first.hasRoom() ? first : "skip"
+    if (this.#demand.isReplaceable(this.#shared())) this.#start("slow")
+    return "skip"
+  }
 }
-
-/** True if a delivery waits for it, and not a client of the API. */
-const isOfDelivery = ({ task: { kind } }: ParserJob.ParserJob) => kind === "read" || kind === "carry"
-
-/** True if the thread holds the message after the sender check. */
-const isHeld = ({ isAlone, isSlow, task }: ParserJob.ParserJob) => isSlow && !isAlone && task.kind === "read"

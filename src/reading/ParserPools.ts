@@ -16,8 +16,12 @@ const lookMilliseconds = 250
 /** Maximum threads that parse for delivery. More would take processor time from SMTP and the API. */
 const mostForDelivery = Math.max(2, Math.min(4, availableParallelism()))
 
-/** The niceness that leaves the thread some CPU time on a busy machine. Only Linux has thread priorities. */
+/**
+ * The niceness of threads that nothing urgent waits for. It leaves them some CPU time on a busy machine: a tenth and a
+ * third of what other threads have. Only Linux has thread priorities.
+ */
 const nicenessForRequests = 10
+const nicenessForSlow = 5
 
 /**
  * Makes a pool of parser threads that ends with the scope: for `delivery`, or for `requests` of the API, which has
@@ -46,6 +50,7 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
     },
     limits,
     now: () => clock.currentTimeMillisUnsafe(),
+    nicenessForSlow,
     cores: availableParallelism(),
     fewestThreads: isForDelivery ? 1 : 0,
     mostThreads: isForDelivery ? mostForDelivery : 1,

@@ -40,7 +40,8 @@ export class ParserWorker {
   #isStopped = false
   /** Whether it has received a message. */
   isUsed = false
-  readonly isAlone: boolean
+  /** `suspect` takes one message and then ends. */
+  readonly takes: "any" | "slow" | "suspect"
   readonly #worker: Worker
   readonly #limits: ThreadLimits.ThreadLimits
   readonly #now: () => number
@@ -64,8 +65,7 @@ export class ParserWorker {
   constructor(options: {
     readonly settings: Omit<ThreadSettings, "current">
     readonly limits: ThreadLimits.ThreadLimits
-    /** For suspects, one at a time. */
-    readonly isAlone: boolean
+    readonly takes: ParserWorker["takes"]
     readonly now: () => number
     /** Called when the thread is ready or has answered, and may have a free slot. */
     readonly heard: () => void
@@ -73,8 +73,8 @@ export class ParserWorker {
     readonly parsed: (job: ParserJob) => void
     readonly ended: (reason: string) => void
   }) {
-    const { ended, heard, isAlone, limits, now, parsed, settings } = options
-    this.isAlone = isAlone
+    const { ended, heard, limits, now, parsed, settings, takes } = options
+    this.takes = takes
     this.#limits = limits
     this.#now = now
     this.#parsed = parsed
@@ -102,7 +102,7 @@ export class ParserWorker {
   /** True if the thread can take one more message of any size. */
   hasRoom(): boolean {
     if (!this.isReady) return false
-    if (this.isAlone) return this.jobs.size === 0
+    if (this.takes === "suspect") return this.jobs.size === 0
     return (
       this.jobs.size < mostOfThread &&
       this.#toParse < mostToParse &&

@@ -1,17 +1,23 @@
 import type { ParserWorker } from "./ParserWorker.ts"
 
-/** Chooses the thread with the fewest slow messages, then with the least work, among those with a free slot. */
+/**
+ * Chooses the thread with the fewest slow messages, then one for any message, then the one with the least work, among
+ * those with a free slot.
+ */
 export const forQuick = (threads: ReadonlyArray<ParserWorker>): ParserWorker | undefined => {
   let best: ParserWorker | undefined
   for (const thread of threads) {
     if (!thread.hasRoom()) continue
-    if (best === undefined || thread.slow < best.slow || (thread.slow === best.slow && thread.load < best.load)) {
-      best = thread
-    }
+    if (best === undefined || compare(thread, best) < 0) best = thread
   }
   return best
 }
 
-/** Chooses likewise, but never the thread with the fewest slow messages, which stays free for fast ones. */
-export const forSlow = (threads: ReadonlyArray<ParserWorker>): ParserWorker | undefined =>
-  forQuick(threads.length < 2 ? threads : threads.toSorted((one, other) => one.slow - other.slow).slice(1))
+const compare = (one: ParserWorker, other: ParserWorker) =>
+  one.slow - other.slow || Number(one.takes === "slow") - Number(other.takes === "slow") || one.load - other.load
+
+/** The threads for slow messages. Where there is none, all but the one with the fewest, which stays free for fast ones. */
+export const ofSlow = (threads: ReadonlyArray<ParserWorker>): ReadonlyArray<ParserWorker> => {
+  const own = threads.filter(({ takes }) => takes === "slow")
+  return own.length > 0 ? own : threads.toSorted((one, other) => one.slow - other.slow).slice(1)
+}

@@ -38,7 +38,7 @@ layer(NodeServices.layer)("The loaded modules", (it) => {
 
   it.effect("of a parser thread include almost nothing of Effect", () =>
     Effect.gen(function* () {
-      const loaded = yield* loadedBy("src/reading/ParserThread.ts")
+      const loaded = yield* loadedBy("src/reading/ThreadReader.ts")
       assert.isAbove(among(loaded, "/src/mime/").length, 10)
       assert.isBelow(among(loaded, "/node_modules/effect/").length, 40)
     })

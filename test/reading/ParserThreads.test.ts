@@ -160,6 +160,32 @@ describe("The parser threads", () => {
     )
   })
 
+  layer(threads(), options)("when slow messages of several tenants come at once", (it) => {
+    it.effect("parse one of them, and the others only beside a second thread", () =>
+      Effect.gen(function* () {
+        yield* read(mail("to begin with"))
+        const bytes = yield* slower
+        let parsed = 0
+        const heavy = yield* Effect.forkChild(
+          Effect.forEach(
+            Array.from({ length: 6 }, (_, number) => `heavy ${number}`),
+            (tenant) =>
+              Effect.andThen(
+                read(bytes, "full", tenant),
+                Effect.sync(() => parsed++)
+              ),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads]) => threads === 2)
+        // Each waits for an answer, in which the thread could begin another slow message.
+        yield* Effect.replicateEffect(read(mail("light"), "full", "light"), 5)
+        assert.isBelow(parsed, 2)
+        yield* Fiber.join(heavy)
+      })
+    )
+  })
+
   layer(threads({ waitMilliseconds: 0, crowdedMilliseconds: 0, surplusMilliseconds: 500 }), options)(
     "with mail waiting",
     (it) => {
