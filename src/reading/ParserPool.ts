@@ -36,11 +36,10 @@ export interface PoolOptions {
 
 /**
  * Parser threads, shared fairly between tenants by CPU time. The next message belongs to the tenant with the least
- * recent usage. All slow messages but the first have a thread of their own, and a tenant with slow messages has one in a
- * thread at a time while others wait. Only the sender check of a slow message starts at once. The thread then holds the
- * message until it is released, because a burst of DNS answers would otherwise fill the thread with slow messages. A
- * thread is terminated when a message takes too much CPU time or memory, and that message fails. If the culprit is
- * uncertain, the suspect is parsed again on a thread of its own. All other messages of the thread are parsed again.
+ * recent usage. Slow messages go to a second thread, and a tenant has one there at a time while others wait. Only the
+ * sender check of a slow message starts at once. The thread then holds the message until it is released, because a burst
+ * of DNS answers would otherwise fill the thread with slow messages. A thread is terminated when a message takes too much
+ * CPU time or memory, and that message fails. A mere suspect is parsed again on a thread of its own, the others elsewhere.
  */
 export class ParserPool {
   readonly #options: PoolOptions
@@ -121,7 +120,9 @@ export class ParserPool {
     return (["any", "slow"] as const).flatMap((kind) => [...this.#threads].filter(({ takes }) => takes === kind))
   }
 
-  #start(takes: ParserWorker["takes"]) {
+  /** Starts none for slow messages beside which there is none for others. */
+  #start(wanted: ParserWorker["takes"]) {
+    const takes = wanted === "slow" && this.#shared()[0]?.takes !== "any" ? "any" : wanted
     const { changed, limits, nicenessForSlow, now, settings } = this.#options
     const thread: ParserWorker = new ParserWorker({
       settings: takes === "slow" ? { ...settings, niceness: nicenessForSlow } : settings,
@@ -150,7 +151,7 @@ export class ParserPool {
 
   /** Gives a job to a thread, or releases it there. */
   #give(thread: ParserWorker, job: ParserJob.ParserJob) {
-    if (this.#options.fewestThreads === 0) this.#demand.note()
+    if (this.#options.fewestThreads === 0 || thread.takes === "slow") this.#demand.note()
     this.#shares.enter(job, !thread.jobs.has(job.number))
     thread.take(job)
   }
@@ -160,7 +161,8 @@ export class ParserPool {
     this.#shares.settle(job)
     if (job.state === "held") {
       this.#holders.set(job, thread)
-      this.#waiting.push(job.tenant, job)
+      // Before its tenant's new messages if these soon have no place in the thread.
+      this.#waiting.push(job.tenant, job, thread.isCrowded)
     } else if (job.state === "done") this.#shares.finish(job)
   }
 
@@ -183,8 +185,7 @@ export class ParserPool {
     lost()
     log("A parser thread was stopped; its other messages are read again", reason)
     if (!thread.isReady) this.#demand.startFailed()
-    // At once, because until it is ready, slow messages wait and leave the remaining thread to others.
-    else if (thread.takes !== "suspect" && this.#demand.isReplaceable(this.#shared())) this.#start(thread.takes)
+    else if (thread.takes !== "suspect" && this.#demand.isAddable(this.#shared())) this.#start(thread.takes)
     const suspect = culprit ?? thread.current()
     for (const job of thread.jobs.values()) {
       if (this.#holders.delete(job)) this.#waiting.remove(job.tenant, job)
@@ -248,15 +249,14 @@ export class ParserPool {
       if (job === undefined || thread === undefined) break
       give(thread, job)
     }
+    const lone = [...this.#threads].find(({ takes }) => takes === "suspect")
     this.#suspects = this.#suspects.filter((job) => {
-      const thread = [...this.#threads].find((thread) => thread.takes === "suspect" && thread.hasRoom())
-      if (thread === undefined) return true
+      if (lone?.hasRoom() !== true) return true
       job.isSlow = false
-      give(thread, job)
+      give(lone, job)
       return false
     })
-    const isWanted = this.#suspects.length > 0 && ![...this.#threads].some(({ takes }) => takes === "suspect")
-    if (isWanted && this.#demand.isStartable) this.#start("suspect")
+    if (this.#suspects.length > 0 && lone === undefined && this.#demand.isStartable) this.#start("suspect")
     if (this.#demand.isHeldUp(this.#shared())) this.#start("slow")
     for (const [thread, batch] of batches) thread.hand(batch)
   }
@@ -279,22 +279,22 @@ export class ParserPool {
       const busy = shared.filter((thread) => thread.isSlow()).length
       if (busy >= Math.max(1, ThreadChoice.ofSlow(shared).length)) return "skip"
     }
-    if (holder !== undefined) return holder.hasRoom() ? holder : "skip"
-    const [first] = shared
-    if (job.isSlow && first !== undefined) return this.#placeOfSlow(job.tenant, first, shared)
-    const place = ThreadChoice.forQuick(shared)
+    if (holder !== undefined) return holder.canParse() ? holder : "skip"
+    if (job.isSlow && shared[0] !== undefined) return this.#placeOfSlow(job.tenant, shared[0], shared)
+    const place = ThreadChoice.leastBusy(shared)
     if (place !== undefined) return place
-    if (this.#demand.isShort(job, shared)) this.#start("any")
+    if (this.#demand.isShort(job, this.#shared())) this.#start("any")
     return "stop"
   }
 
   /** Other tenants may have room when a slow message has none, so it never stops the search. */
   #placeOfSlow(tenant: string, first: ParserWorker, shared: ReadonlyArray<ParserWorker>): ParserWorker | "skip" {
-    if (shared.length > 1) return ThreadChoice.forQuick(ThreadChoice.ofSlow(shared)) ?? "skip"
-    // A second thread may never be needed, so a tenant's first slow message takes the only one. More of them would keep
-    // the mail of others waiting.
-    if (first.slow === 0 && !this.#shares.isKnown(tenant)) return first.hasRoom() ? first : "skip"
-    if (this.#demand.isReplaceable(this.#shared())) this.#start("slow")
+    if (shared.length > 1) return ThreadChoice.leastBusy(ThreadChoice.ofSlow(shared)) ?? "skip"
+    // One of a new tenant takes the only thread, because the second one takes a while to start, or fails to. A row of
+    // them would keep the mail of others waiting.
+    const mayTake = !this.#shares.isKnown(tenant) || !this.#demand.isStartable
+    if (first.slow === 0 && mayTake) return first.hasRoom() ? first : "skip"
+    if (this.#demand.isAddable(this.#shared())) this.#start("slow")
     return "skip"
   }
 }

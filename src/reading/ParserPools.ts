@@ -17,8 +17,8 @@ const lookMilliseconds = 250
 const mostForDelivery = Math.max(2, Math.min(4, availableParallelism()))
 
 /**
- * The niceness of threads that nothing urgent waits for. It leaves them some CPU time on a busy machine: a tenth and a
- * third of what other threads have. Only Linux has thread priorities.
+ * The niceness of threads that nothing urgent waits for. On a busy machine requests get a tenth, and slow messages a
+ * third, of what a thread of usual priority gets. Only Linux has thread priorities.
  */
 const nicenessForRequests = 10
 const nicenessForSlow = 5

@@ -21,8 +21,8 @@ const startMilliseconds = 30_000
 /** The multiple of the CPU limit, in elapsed time, beyond which a thread on a busy machine counts as stuck. */
 const mostOfClock = 20
 
-/** The same if Node does not report a thread's CPU time (before 24.6). */
-const mostOfClockUnmeasured = 4
+/** The same if Node does not report a thread's CPU time (before 24.6). A busy machine gives slow messages a tenth. */
+const mostOfClockUnmeasured = 12
 
 /** Why a thread must be terminated, and the message that is certainly the culprit. */
 export interface Trouble {
@@ -40,7 +40,10 @@ export class ParserWorker {
   #isStopped = false
   /** Whether it has received a message. */
   isUsed = false
-  /** `suspect` takes one message and then ends. */
+  /**
+   * `slow` takes slow messages with a lower priority, and others when the rest has no room. `suspect` takes one message
+   * and then ends.
+   */
   readonly takes: "any" | "slow" | "suspect"
   readonly #worker: Worker
   readonly #limits: ThreadLimits.ThreadLimits
@@ -103,8 +106,17 @@ export class ParserWorker {
   hasRoom(): boolean {
     if (!this.isReady) return false
     if (this.takes === "suspect") return this.jobs.size === 0
+    return this.jobs.size < mostOfThread && this.canParse()
+  }
+
+  /** True if so many messages wait in it that new ones may soon find no place. */
+  get isCrowded(): boolean {
+    return this.jobs.size >= mostOfThread / 4
+  }
+
+  /** True if it can parse one more message, of any size, that it holds. */
+  canParse(): boolean {
     return (
-      this.jobs.size < mostOfThread &&
       this.#toParse < mostToParse &&
       this.#bytesToParse < mostBytesToParse &&
       this.#millisecondsToParse < mostMillisecondsToParse

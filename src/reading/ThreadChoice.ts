@@ -1,10 +1,10 @@
 import type { ParserWorker } from "./ParserWorker.ts"
 
 /**
- * Chooses the thread with the fewest slow messages, then one for any message, then the one with the least work, among
- * those with a free slot.
+ * Chooses among threads with a free slot: one for any message, then the one with the fewest slow messages, then the one
+ * with the least work.
  */
-export const forQuick = (threads: ReadonlyArray<ParserWorker>): ParserWorker | undefined => {
+export const leastBusy = (threads: ReadonlyArray<ParserWorker>): ParserWorker | undefined => {
   let best: ParserWorker | undefined
   for (const thread of threads) {
     if (!thread.hasRoom()) continue
@@ -14,7 +14,7 @@ export const forQuick = (threads: ReadonlyArray<ParserWorker>): ParserWorker | u
 }
 
 const compare = (one: ParserWorker, other: ParserWorker) =>
-  one.slow - other.slow || Number(one.takes === "slow") - Number(other.takes === "slow") || one.load - other.load
+  Number(one.takes === "slow") - Number(other.takes === "slow") || one.slow - other.slow || one.load - other.load
 
 /** The threads for slow messages. Where there is none, all but the one with the fewest, which stays free for fast ones. */
 export const ofSlow = (threads: ReadonlyArray<ParserWorker>): ReadonlyArray<ParserWorker> => {

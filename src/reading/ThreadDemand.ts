@@ -47,16 +47,16 @@ export class ThreadDemand {
     return (threads.length === 0 || hasWaited) && this.#mayStart(threads)
   }
 
-  /** True if slow messages occupy all threads. */
+  /** True if slow messages occupy all threads, or all threads are for slow ones. */
   isHeldUp(threads: ReadonlyArray<ParserWorker>): boolean {
-    if (threads.length === 0 || this.#options.mostThreads < 2 || threads.some((thread) => !thread.isSlow()))
-      return false
+    if (threads.length === 0 || this.#options.mostThreads < 2) return false
+    if (threads.some(({ takes }) => takes === "any") && threads.some((thread) => !thread.isSlow())) return false
     this.note()
     return this.#mayStart(threads)
   }
 
-  /** True if a thread may replace a lost one. */
-  isReplaceable(threads: ReadonlyArray<ParserWorker>): boolean {
+  /** True if a thread may be added at once: for a lost one, or for slow messages. */
+  isAddable(threads: ReadonlyArray<ParserWorker>): boolean {
     this.note()
     return this.#mayStart(threads)
   }

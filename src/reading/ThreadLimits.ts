@@ -11,7 +11,10 @@ export interface ThreadLimits {
   readonly checkMilliseconds: number
   /** Heap of one thread. The bytes of messages are outside of it. */
   readonly heapMegabytes: number
-  /** A message expected to take this much CPU time is slow and never occupies the last free thread. */
+  /**
+   * A message expected to take this much CPU time is slow. Not less than `mostMillisecondsToParse`, so that a thread
+   * with a slow message to parse has no room for others.
+   */
   readonly slowMilliseconds: number
   /**
    * How long a message has waited before another thread is started: if a core is free or all threads have parsed one

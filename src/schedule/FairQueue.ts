@@ -52,9 +52,11 @@ export class FairQueue<Item> {
     return this.#accounts.get(tenant)?.items.length ?? 0
   }
 
-  push(tenant: string, item: Item): void {
+  /** Adds an item, before or behind the others of its tenant. */
+  push(tenant: string, item: Item, isFirst = false): void {
     const account = this.#account(tenant)
-    account.items.push(item)
+    if (isFirst) account.items.unshift(item)
+    else account.items.push(item)
     this.#size++
     this.#enqueue(account)
   }

@@ -142,7 +142,7 @@ describe("The parser threads", () => {
       })
     )
 
-    it.effect("start one more thread, which slow messages never use", () =>
+    it.effect("start one more thread for slow messages, and parse others beside it", () =>
       Effect.gen(function* () {
         yield* Effect.replicateEffect(read(slow, "full", "heavy"), 4, { concurrency: "unbounded" })
         yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads]) => threads === 2)
@@ -185,6 +185,19 @@ describe("The parser threads", () => {
       })
     )
   })
+
+  layer(threads({ slowMilliseconds: 0 }), options)(
+    "with more slow messages of a tenant than a thread can hold",
+    (it) => {
+      it.effect("parse them all", () =>
+        Effect.gen(function* () {
+          yield* read(mail("to begin with"))
+          const all = yield* Effect.replicateEffect(read(mail("many")), 1_500, { concurrency: "unbounded" })
+          assert.deepStrictEqual(new Set(all.map(({ parse }) => parse)), new Set(["full"]))
+        })
+      )
+    }
+  )
 
   layer(threads({ waitMilliseconds: 0, crowdedMilliseconds: 0, surplusMilliseconds: 500 }), options)(
     "with mail waiting",

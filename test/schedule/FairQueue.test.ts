@@ -16,6 +16,13 @@ describe("A fair queue", () => {
     assert.deepStrictEqual(drain(queue), ["1", "2", "3"])
   })
 
+  it("takes an item before the others of its tenant if it is pushed so", () => {
+    const queue = queueAt({ now: 0 })
+    for (const item of ["1", "2"]) queue.push("a", item)
+    queue.push("a", "first", true)
+    assert.deepStrictEqual(drain(queue), ["first", "1", "2"])
+  })
+
   it("alternates between tenants with the same usage", () => {
     const queue = queueAt({ now: 0 })
     for (const item of ["a1", "a2", "a3"]) queue.push("a", item)
