@@ -102,9 +102,9 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     const inTime = (answer: Promise<unknown>): Promise<unknown> => {
       const { promise, reject, resolve } = Promise.withResolvers<unknown>()
       until ??= performance.now() + dnsMilliseconds
-      // After the answers that came while the thread parsed a message. A parser thread loads no Effect.
+      // A parser thread loads no Effect.
       // @effect-diagnostics-next-line globalTimers:off
-      if (waiting.size === 0) timer = setTimeout(setImmediate, Math.max(0, until - performance.now()), giveUp)
+      if (waiting.size === 0) timer = setTimeout(giveUp, Math.max(0, until - performance.now()))
       waiting.add(reject)
       const over = () => {
         waiting.delete(reject)
