@@ -56,6 +56,8 @@ export const actionMailbox = program(
   `puma --version && ruby -e 'require "rails"; require "action_mailbox/engine"; require "sqlite3"'`
 )
 
+export const threadPriorities = program("Linux", "a priority of each thread is Linux's own", "test -d /proc/self/task")
+
 /** Debian's Python, because another one in PATH does not have its packages. */
 export const anymail = program(
   "Django with Anymail",

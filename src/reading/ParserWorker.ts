@@ -21,7 +21,7 @@ const startMilliseconds = 30_000
 /** The multiple of the CPU limit, in elapsed time, beyond which a thread on a busy machine counts as stuck. */
 const mostOfClock = 20
 
-/** The same if Node does not report a thread's CPU time (before 24.6). A busy machine gives slow messages a tenth. */
+/** The same if Node does not report a thread's CPU time (before 24.6). Slow messages get a tenth of a busy machine. */
 const mostOfClockUnmeasured = 12
 
 /** Why a thread must be terminated, and the message that is certainly the culprit. */

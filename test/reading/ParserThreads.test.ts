@@ -1,9 +1,11 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Fiber, Metric } from "effect"
+import { Effect, Fiber, FileSystem, Metric } from "effect"
 import { RequestReader } from "../../src/reading/RequestReader.ts"
 import { eventually } from "../Eventually.ts"
 import { bombs } from "../mime/Bombs.ts"
 import { message } from "../mime/Message.ts"
+import * as Needs from "../Needs.ts"
 import { quickest } from "../Quickest.ts"
 import { read, threads } from "./OnThreads.ts"
 
@@ -38,6 +40,15 @@ const slower = Effect.sync(() => {
   const text = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
   return Buffer.concat([bytes, ...Array.from({ length: 9 }, () => text)])
 })
+
+/** The number of threads of this process with the priority of those for slow messages. */
+const withLowPriority = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const threads = yield* fs.readDirectory("/proc/self/task")
+  const all = yield* Effect.forEach(threads, (thread) => fs.readFileString(`/proc/self/task/${thread}/stat`))
+  // The niceness is the 19th field (proc_pid_stat), and the second one may have blanks.
+  return all.filter((line) => line.replace(/.*\) /, "").split(" ")[16] === "5").length
+}).pipe(Effect.provide(NodeFileSystem.layer))
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
 
@@ -276,6 +287,23 @@ describe("The parser threads", () => {
             yield* Fiber.join(hostile)
           }),
         manyThreads
+      )
+    }
+  )
+
+  layer(threads({ parseMilliseconds: 30, parseMillisecondsPerMiB: 0 }), options)(
+    "when the only thread is lost while another one starts for slow messages",
+    (it) => {
+      it.effect(
+        "start one more for any message",
+        () =>
+          Effect.gen(function* () {
+            yield* read(mail("to begin with"))
+            assert.strictEqual((yield* read(yield* slower, "full", "new")).parse, "headers")
+            yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads]) => threads === 2)
+            assert.strictEqual(yield* withLowPriority, 1)
+          }),
+        { ...manyThreads, ...Needs.options(Needs.threadPriorities) }
       )
     }
   )
