@@ -12,6 +12,7 @@ import { RefusalNotes } from "../refusals/RefusalNotes.ts"
 import * as RefusalText from "../refusals/RefusalText.ts"
 import type { RefusedHeader } from "../refusals/RefusedHeader.ts"
 import * as RefusedRecipient from "../refusals/RefusedRecipient.ts"
+import * as RefusalLines from "./RefusalLines.ts"
 import type * as SessionGuard from "./SessionGuard.ts"
 import type * as TypedRecipients from "./TypedRecipients.ts"
 
@@ -63,10 +64,11 @@ const ofDismissal: { readonly [Reason in SessionGuard.Reason]: RefusalReason } =
 export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedRecipients.make>) {
   const notes = yield* RefusalNotes
   const run = yield* FiberSet.makeRuntime()
+  const lines = yield* RefusalLines.make
   const context = yield* Effect.context()
   // Without it, a flood of refusals starts no fibers.
   const hasDebug = !LogLevel.isGreaterThan(yield* References.MinimumLogLevel, "Debug")
-  /** The refusals of a session already logged. Each is logged once, so that a flood does not fill the disk. */
+  /** The refusals of a session already logged. Each is logged once. */
   const told = new WeakMap<SMTPServerSession, Set<string>>()
   /** The reply to a MAIL that was too large. Its recipients follow in pipelined commands. */
   const tooLarge = new WeakMap<SMTPServerSession, Reply>()
@@ -88,7 +90,7 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
     const before = told.get(session) ?? new Set()
     // What clients do wrong by themselves is in the ledger.
     const isOfClient = reply.reason === "protocol" || (reply.code === 421 && reply.reason !== "too_large")
-    const isNews = !before.has(line) && !isOfClient
+    const isNews = !before.has(line) && !isOfClient && lines.take()
     if (!isNews && !hasDebug) return
     const entry =
       reply.code === 451 && isNews
