@@ -17,7 +17,7 @@ const mostDue = 256
 /** Maximum deliveries that one step reads. */
 const readAtOnce = 2_000
 
-/** Seconds between the steps of a job, and while its webhook fails or cannot be served. */
+/** Seconds between the steps of a job, and while the webhook of its last deliveries fails or none can be served. */
 const pace = 0.5
 const paceOfFailing = 10
 
@@ -36,13 +36,19 @@ const Job = Schema.Struct({
   total: Schema.Int,
   queued: Schema.Int,
   startedAt: Schema.DateTimeUtcFromDate,
-  isServed: Schema.Boolean,
-  isFailing: Schema.Boolean
+  isServed: Schema.Boolean
 })
 type Job = typeof Job.Type
 
+interface Outcome {
+  readonly eventId: EventId
+  readonly outcome: "delivered" | "failed" | "open"
+  /** Of its webhook. Null without one. */
+  readonly isFailing: boolean | null
+}
+
 /** The number of deliveries that may be due in this step: a failure halves it, an answered step doubles it. */
-const stepOf = ({ isFailing, isServed, step }: Job, open: number) => {
+const stepOf = ({ isServed, step }: Job, open: number, isFailing: boolean) => {
   if (isFailing) return Math.max(1, Math.floor(step / 2))
   return isServed && open * 4 <= step ? Math.min(step * 2, mostDue) : step
 }
@@ -58,13 +64,11 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     execute: () => sql`
       SELECT replays.id, domain_id, replays.status, since, until, recipient, webhook_id, open, step, position, below,
         total, queued, replays.created_at AS started_at,
-        domains.status <> 'disabled' AND targets.is_served AS is_served, targets.is_failing
+        domains.status <> 'disabled' AND targets.is_served AS is_served
       FROM replays
       JOIN domains ON domains.id = replays.domain_id
       CROSS JOIN LATERAL (
-        SELECT
-          coalesce(bool_or(action = 'pull' OR (action = 'webhook' AND paused_at IS NULL)), false) AS is_served,
-          coalesce(bool_or(action = 'webhook' AND failing_since IS NOT NULL), false) AS is_failing
+        SELECT coalesce(bool_or(action = 'pull' OR (action = 'webhook' AND paused_at IS NULL)), false) AS is_served
         FROM webhooks
         WHERE webhooks.domain_id = replays.domain_id
           AND (replays.webhook_id IS NULL OR webhooks.id = replays.webhook_id)
@@ -76,13 +80,15 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   })
 
   /** What became of the deliveries made due by earlier steps. Removed ones count as failed. */
-  const outcomes = (open: ReadonlyArray<EventId>) => sql<{ readonly eventId: EventId; readonly outcome: string }>`
+  const outcomes = (open: ReadonlyArray<EventId>) => sql<Outcome>`
     SELECT event_id, CASE
-        WHEN status = 'delivered' THEN 'delivered'
-        WHEN status <> 'pending' OR (leased_until IS NULL AND (attempts > spent OR due_at > now())) THEN 'failed'
+        WHEN deliveries.status = 'delivered' THEN 'delivered'
+        WHEN deliveries.status <> 'pending' OR (leased_until IS NULL AND (attempts > spent OR due_at > now())) THEN 'failed'
         ELSE 'open'
-      END AS outcome
-    FROM deliveries WHERE event_id = ANY(${open}::uuid[])
+      END AS outcome,
+      action = 'webhook' AND failing_since IS NOT NULL AS is_failing
+    FROM deliveries LEFT JOIN webhooks ON webhooks.id = ${DeliveryRows.ofDelivery(sql)}
+    WHERE event_id = ANY(${open}::uuid[])
   `
 
   const next = Effect.fnUntraced(function* (job: Job, free: number) {
@@ -111,7 +117,8 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
       const open = found.flatMap(({ eventId, outcome }) => (outcome === "open" ? [eventId] : []))
       const delivered = found.filter(({ outcome }) => outcome === "delivered").length
       const failed = job.open.length - open.length - delivered
-      const most = stepOf(job, open.length)
+      const isFailing = found.some((one) => one.isFailing === true)
+      const most = stepOf(job, open.length, isFailing)
       const { ids, isAtEnd, position } = yield* next(job, most - open.length)
       const { domainId, id, status, webhookId } = job
       const queued = ids.length === 0 ? [] : yield* DeliveryRows.replayMany(sql, { domainId, status, ids, webhookId })
@@ -125,7 +132,7 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
           failed = failed + ${failed + ids.length - queued.length}::int,
           open = ${openNow}::uuid[], step = ${most}, position = ${position},
           state = ${isDone ? "done" : "running"}, finished_at = CASE WHEN ${isDone}::boolean THEN now() END,
-          turn_at = now() + make_interval(secs => ${job.isServed && !job.isFailing ? pace : paceOfFailing}::float8)
+          turn_at = now() + make_interval(secs => ${job.isServed && !isFailing ? pace : paceOfFailing}::float8)
         WHERE id = ${id}
       `
       return { domainId, queued: new Set(queued.map((row) => row.webhookId)) }

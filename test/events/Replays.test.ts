@@ -111,6 +111,30 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A replay job
     })
   )
 
+  it.effect("is not slowed down by a failing webhook of the domain without deliveries in it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const replays = yield* Replays
+      const { id } = yield* withDead(10)
+      yield* sql`
+        INSERT INTO webhooks (id, domain_id, pattern, action, url, failing_since)
+        VALUES (${crypto.randomUUID()}, ${id}, 'broken', 'webhook', ${url}, now())
+      `
+      const job = yield* start({ domainId: id, status: "dead", ...everything })
+      const counts: Array<number> = []
+      for (const _ of Array.range(1, 3)) {
+        yield* step
+        counts.push((yield* answer(id)).length)
+      }
+      assert.deepStrictEqual(counts, [2, 4, 4])
+      const [row] = yield* sql<{ readonly seconds: number }>`
+        SELECT extract(epoch FROM turn_at - now())::float8 AS seconds FROM replays WHERE id = ${job.id}
+      `
+      assert.isAtMost(row?.seconds ?? Number.POSITIVE_INFINITY, 0.5)
+      yield* replays.stop(id, job.id)
+    })
+  )
+
   it.effect("replays held deliveries of a recipient and a time range only", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

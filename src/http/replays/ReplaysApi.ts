@@ -43,7 +43,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Deliver many events again",
-          description: `Starts a job that queues the deliveries with all attempts, oldest first, at most ${mostDeliveries.toLocaleString("en")} of them. The job begins with two at once and doubles that up to 256 while the webhook answers. While the webhook fails it sends one every 10 s. It survives restarts. Resumes a paused webhook. 409 while another job of the domain is running, and for a domain without a webhook. 429 beyond 60 replays a minute or 2,000 a day, and beyond 20 jobs a day. Jobs of delivered events also count together: 429 beyond ${deliveredPerDay.toLocaleString("en")} events a day, 409 for a job that alone has more.`
+          description: `Starts a job that queues the deliveries with all attempts, oldest first, at most ${mostDeliveries.toLocaleString("en")} of them. The job begins with two at once and doubles that up to 256 while the webhook of the last deliveries answers. While that webhook fails, it sends one every 10 s. It survives restarts. Resumes a paused webhook. 409 while another job of the domain is running, and for a domain without a webhook. 429 beyond 60 replays a minute or 2,000 a day, and beyond 20 jobs a day. Jobs of delivered events also count together: 429 beyond ${deliveredPerDay.toLocaleString("en")} events a day, 409 for a job that alone has more.`
         })
       ),
     HttpApiEndpoint.get("list", "/api/domains/:id/replays", {
