@@ -157,7 +157,6 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           "{}",
           '{"name":1e999}',
           '{"name":{"__proto__":{}}}',
-          '{"__proto__":{"name":"a"}}',
           `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
         ]) {
           assertError(yield* inlet.call("POST", "/api/workspaces", { body }), 400, /^name: Expected /)
@@ -165,12 +164,25 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("ignore unknown fields", () =>
+    it.effect("answer 400 to a field that the route does not have, and name the fields that it has", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
+        const { key } = yield* inlet.inbox()
+        const refused = (path: string, body: unknown, message: RegExp) =>
+          Effect.map(inlet.call("POST", path, { key, body }), (answer) => assertError(answer, 400, message))
+        yield* refused("/api/workspaces", '{"__proto__":{"name":"a"}}', /^__proto__: There is no such field/)
+        yield* refused(
+          "/api/workspaces/keys",
+          { scope: "read", patern: "agent-*" },
+          /^patern: There is no such field; this route has .*pattern/
+        )
+        yield* refused(
+          "/api/workspaces",
+          { name: "a", ["x".repeat(300)]: 1 },
+          /^x{100}: There is no such field; this route has name$/
+        )
         const fields = Array.from({ length: 10_000 }, (_, index) => `"f${index}":${index}`).join(",")
-        const { status } = yield* inlet.call("POST", "/api/workspaces", { body: `{"name":"a",${fields}}` })
-        assert.strictEqual(status, 201)
+        yield* refused("/api/workspaces", `{"name":"a",${fields}}`, /^f0: There is no such field/)
       })
     )
 
@@ -229,8 +241,8 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const filled = (length: number) => {
-          const [start, end] = ['{"name":"a","filler":"', '"}']
-          return `${start}${"x".repeat(length - start.length - end.length)}${end}`
+          const body = '{"name":"a"}'
+          return body + " ".repeat(length - body.length)
         }
         const fits = yield* inlet.call("POST", "/api/workspaces", { body: filled(256 * 1_024) })
         assert.strictEqual(fits.status, 201)

@@ -11,6 +11,7 @@ import { OperationsApi } from "../operations/OperationsApi.ts"
 import { PaymentCallbackApi } from "../purchase/PaymentCallbackApi.ts"
 import { PurchaseApi } from "../purchase/PurchaseApi.ts"
 import { ReplaysApi } from "../replays/ReplaysApi.ts"
+import * as GroupApi from "../requests/GroupApi.ts"
 import { ValidationErrors } from "../requests/ValidationErrors.ts"
 import { SimulateApi } from "../simulate/SimulateApi.ts"
 import { SystemApi } from "../system/SystemApi.ts"
@@ -39,6 +40,7 @@ export class Api extends HttpApi.make("inlet")
   .add(AdminApi)
   .add(SystemApi)
   .middleware(ValidationErrors)
+  .annotate(HttpApi.PayloadParseOptions, GroupApi.bodies)
   .annotateMerge(
     OpenApi.annotations({
       title: "Inlet",

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { SignedRequest } from "../../delivery/RequestSigner.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests, Unavailable } from "../../model/ApiError.ts"
 import { Delivery } from "../../model/Delivery.ts"
@@ -120,6 +120,8 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       success: Schema.Struct({ outcomes: Schema.Array(Settled) }),
       error: [Invalid.http, NotFound.http]
     })
+      // A client may return a lease with an outcome added.
+      .annotate(HttpApi.PayloadParseOptions, {})
       .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({

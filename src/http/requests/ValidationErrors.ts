@@ -17,7 +17,7 @@ export class ValidationErrors extends HttpApiMiddleware.Service<ValidationErrors
       case "ResponseHeaders":
         return Effect.die(error.cause)
       case "Payload":
-        return Effect.fail(new Invalid({ message: describe(error.cause.issue, bodyOf(endpoint)) }))
+        return Effect.fail(new Invalid({ message: describe(error.cause.issue, bodyOf(endpoint), fieldsOf(endpoint)) }))
       case "Headers":
       case "Query":
         return Effect.fail(new Invalid({ message: describe(error.cause.issue) }))
@@ -27,30 +27,49 @@ export class ValidationErrors extends HttpApiMiddleware.Service<ValidationErrors
 
 const format = Issue.makeFormatterStandardSchemaV1()
 
+const excess = "Expected no excess property"
+
 /** Replaces unclear messages of the schema library. */
 const clearer: Readonly<Record<string, string>> = {
   "Missing key": "Expected a value, but it is missing",
-  "Expected no excess property": "There is no such field",
+  [excess]: "There is no such field",
   "Expected a UUID": "Expected a UUID, as the lists and answers of this API give it"
 }
 
-/** Describes decoding errors: each field with the expected form. `whole` is the expected form of the whole. */
-export const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
+const literals = /^Expected ("[\w ]*"(?: \| "[\w ]*")+)$/
+
+/** The maximum length of a field's name in a message. Clients choose unknown ones. */
+const shown = 100
+
+/**
+ * Describes decoding errors: each field with the expected form. `whole` is the expected form of the whole, and `fields`
+ * its fields.
+ */
+export const describe = (issue: SchemaIssue.Issue, whole = "", fields: ReadonlyArray<string> = []): string =>
   format(issue)
     .issues.map(({ message, path = [] }) => {
-      const field = path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
+      const names = path.map((segment) => String(typeof segment === "object" ? segment.key : segment))
+      const field = names.join(".").slice(0, shown).toWellFormed()
       if (field === "") return message === "Expected object" && whole !== "" ? `The body: Expected ${whole}` : message
-      return `${field}: ${clearer[message] ?? message}`
+      if (message === excess && names.length === 1 && fields.length > 0)
+        return `${field}: There is no such field; this route has ${fields.join(", ")}`
+      return `${field}: ${clearer[message] ?? message.replace(literals, (_, all: string) => `Expected one of ${all.replaceAll('"', "").replaceAll(" | ", ", ")}`)}`
     })
     .join("; ")
 
 /** Maximum optional fields in a message, the first ones of the contract. */
 const mostNamed = 2
 
-/** The expected body of a route as text. */
-const bodyOf = ({ payload }: HttpApiEndpoint.Top): string => {
+const signaturesOf = ({ payload }: HttpApiEndpoint.Top) => {
   const [first] = payload.get("application/json")?.schemas ?? []
-  const fields = first !== undefined && SchemaAST.isObjects(first.ast) ? first.ast.propertySignatures : []
+  return first !== undefined && SchemaAST.isObjects(first.ast) ? first.ast.propertySignatures : []
+}
+
+const fieldsOf = (endpoint: HttpApiEndpoint.Top) => signaturesOf(endpoint).map(({ name }) => String(name))
+
+/** The expected body of a route as text. */
+const bodyOf = (endpoint: HttpApiEndpoint.Top): string => {
+  const fields = signaturesOf(endpoint)
   const named = (some: typeof fields) => some.map(({ name }) => String(name))
   const needed = named(fields.filter(({ type }) => !SchemaAST.isOptional(type)))
   const names = needed.length > 0 ? needed.join(" and ") : named(fields.slice(0, mostNamed)).join(" or ")
