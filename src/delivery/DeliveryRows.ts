@@ -63,7 +63,8 @@ export const makeDue = (sql: SqlClient.SqlClient, webhookId: WebhookId, which: S
 
 /**
  * Makes an undelivered event due with a new budget of attempts, with `force` also a delivered one: at its
- * webhook, or at another one of the domain. The catch-all takes one whose webhook is gone.
+ * webhook, or at another one of the domain. The catch-all takes one whose webhook is gone. Mail that a sender rule or
+ * the mail scanner holds stays held until its release.
  */
 export const replay = <Row extends object>(
   sql: SqlClient.SqlClient,
@@ -79,8 +80,8 @@ export const replay = <Row extends object>(
     readonly webhookId: WebhookId | undefined
   }
 ): Statement.Statement<Row> => sql<Row>`
-  UPDATE deliveries SET status = 'pending', hold_reason = NULL, spent = attempts, due_at = now(), retry_at = NULL,
-    delivered_at = NULL, webhook_id = nullif(webhooks.id, deliveries.domain_id)
+  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), retry_at = NULL, delivered_at = NULL,
+    webhook_id = nullif(webhooks.id, deliveries.domain_id)
   FROM domains, webhooks
   WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
     AND domains.id = ${domainId} AND domains.status <> 'disabled'
@@ -88,7 +89,7 @@ export const replay = <Row extends object>(
     AND webhooks.id = coalesce(
       ${webhookId ?? null}::uuid, (SELECT id FROM webhooks AS own WHERE own.id = ${ofDelivery(sql)}), ${domainId}
     )
-    AND (deliveries.status <> 'delivered' OR ${force}::boolean)
+    AND (deliveries.status <> 'delivered' OR ${force}::boolean) AND deliveries.hold_reason IS NULL
   RETURNING webhooks.id AS webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
     deliveries.last_error
 `

@@ -50,11 +50,13 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
       message:
         domain?.status === "disabled"
           ? `This domain is disabled: ${domain.disabledReason}`
-          : delivery.status === "delivered" && !force
-            ? "This event is already delivered; add ?force=true to send it again"
-            : domain?.pattern === catchAll || domain === undefined
-              ? "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
-              : `The webhook ${domain.pattern ?? "that took it"} takes no deliveries now. Give it a URL with PATCH /api/domains/{id}/webhooks/{webhookId}, or replay to another one with ?webhook=ID`
+          : delivery.reason !== undefined
+            ? `A sender rule or the mail scanner holds this event (${delivery.reason}). POST …/release delivers it; ask a person before`
+            : delivery.status === "delivered" && !force
+              ? "This event is already delivered; add ?force=true to send it again"
+              : domain?.pattern === catchAll || domain === undefined
+                ? "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
+                : `The webhook ${domain.pattern ?? "that took it"} takes no deliveries now. Give it a URL with PATCH /api/domains/{id}/webhooks/{webhookId}, or replay to another one with ?webhook=ID`
     })
   })
 

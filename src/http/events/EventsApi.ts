@@ -160,7 +160,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Download the raw message",
-          description: "Returns the .eml as received, after Inlet's Return-Path and Received fields."
+          description:
+            "Returns the .eml as received, after Inlet's Authentication-Results, Return-Path and Received fields."
         })
       ),
     HttpApiEndpoint.get("content", "/api/domains/:id/events/:eventId/content", {
@@ -235,7 +236,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "Deliver an event again",
           description:
-            "Queues the delivery at once with all attempts. 409 if it is already delivered (unless force=true), if its webhook takes none, or if the domain is disabled. 429 beyond 60 replays a minute or 2,000 a day."
+            "Queues the delivery at once with all attempts. 409 if it is already delivered (unless force=true), if its webhook takes none, if a sender rule or the mail scanner holds it (release it instead), or if the domain is disabled. 429 beyond 60 replays a minute or 2,000 a day."
         })
       ),
     HttpApiEndpoint.post("deliverNow", "/api/domains/:id/events/:eventId/deliver-now", {
