@@ -13,10 +13,13 @@ const Code = Schema.Struct({
 const Link = Schema.Struct({
   kind: Schema.Literals(["verify", "login", "reset", "invite", "other"]),
   url: Schema.String,
-  text: Schema.String.annotate({ description: "visible text, empty for a bare address" }),
+  text: Schema.String.annotate({
+    description: "visible text, empty for a bare address. The address of another site is text"
+  }),
   host: Schema.String,
   confidence: Schema.optionalKey(Schema.Literals(["high", "low"])).annotate({
-    description: "`low` if a person may not see it: ask before opening it. Absent in older events"
+    description:
+      "`low` if a person may not see it, or sees the address of another site: ask before opening it. Absent in older events"
   })
 }).annotate({ identifier: "ExtractedLink" })
 

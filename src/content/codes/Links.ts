@@ -8,10 +8,10 @@ import * as WordSearch from "./WordSearch.ts"
 export interface Link {
   readonly kind: LinkKind.LinkKind
   readonly url: string
-  /** Its visible text, or empty for a bare address. */
+  /** Its visible text, or empty for a bare address. The address of another site is text. */
   readonly text: string
   readonly host: string
-  /** `low` if a person may not see it. */
+  /** `low` if a person may not see it, or sees the address of another site. */
   readonly confidence: "high" | "low"
 }
 
@@ -41,7 +41,9 @@ interface Target {
   readonly url: string
   readonly labels: Set<string>
   button: boolean
-  /** A person may not see it. */
+  /** The address of another site, which a person sees in its place. */
+  disguise: string
+  /** A person may not see it, or not where it leads. */
   isUncertain: boolean
   readonly spoken: SpokenLines.SpokenLines
   readonly line: number
@@ -101,6 +103,17 @@ const longestShown = 200
 const isUrl = /^https?:\/\/./i
 const isAddress = /^(?:https?:\/\/|www\.)/i
 
+const hostOf = (address: string): string =>
+  URL.parse(address.startsWith("http") ? address : `https://${address}`)?.hostname ?? ""
+
+/** The last labels of a host name. Sites that differ in the others alone are taken as one. */
+const siteOf = (host: string): string => host.split(".").slice(-2).join(".")
+
+/** Whether the text of a link is the address of another site, or its URL begins with a name that is none (`a.example@`). */
+const isDisguised = (text: string, url: string): boolean =>
+  (isAddress.test(text) && siteOf(hostOf(text.toLowerCase())) !== siteOf(hostOf(url))) ||
+  (url.includes("@") && URL.parse(url)?.username !== "")
+
 const targetsOf = (sources: ReadonlyArray<Source>, shown: string | null): ReadonlyArray<Target> => {
   const targets = new Map<string, Target>()
   let looked = 0
@@ -110,7 +123,7 @@ const targetsOf = (sources: ReadonlyArray<Source>, shown: string | null): Readon
       if (quoted || (image && text === "") || url.length > longestUrl) continue
       const before = targets.get(url)
       if (before === undefined && (targets.size === mostKnown || !isUrl.test(url))) continue
-      const target = before ?? { url, labels: new Set(), button: false, isUncertain: true, spoken, line }
+      const target = before ?? { url, labels: new Set(), button: false, disguise: "", isUncertain: true, spoken, line }
       if (before === undefined) targets.set(url, target)
       // The text of the button comes first.
       if (text !== "" && !isAddress.test(text) && !url.includes(text)) {
@@ -118,8 +131,12 @@ const targetsOf = (sources: ReadonlyArray<Source>, shown: string | null): Readon
         if (target.labels.size < mostLabels) target.labels.add(text.slice(0, longestText))
       }
       target.button ||= button
+      const disguised = isDisguised(text, url)
+      if (disguised) target.disguise = text.slice(0, longestText)
       target.isUncertain &&=
-        isUncertain === true || (name === "text" && shown !== null && !shown.includes(url.slice(0, longestShown)))
+        disguised ||
+        isUncertain === true ||
+        (name === "text" && shown !== null && !shown.includes(url.slice(0, longestShown)))
     }
   }
   return [...targets.values()]
@@ -135,7 +152,7 @@ const read = (targets: ReadonlyArray<Target>): ReadonlyArray<Known> =>
     if (targets.length > many && !target.button && !LinkKind.isAny(votes)) return []
     const hasSecret = Secret.isIn(target.url)
     LinkKind.hearUrl(votes, target.url, hasSecret)
-    const [text = ""] = target.labels
+    const [text = target.disguise] = target.labels
     return [{ ...target, text, votes, order, hasSecret }]
   })
 

@@ -45,6 +45,20 @@ describe("The links of a mail", () => {
     ])
   })
 
+  it("are `low` with the address that a person sees, if that is of another site", () => {
+    const shown = "https://good.example/r?token=9fK2mQ7xT4vB8nL1cR6z"
+    const [link] = linksOf("Verify your email", null, `<p>Verify your email: <a href="${secret}">${shown}</a></p>`)
+    assert.deepInclude(link, { url: secret, text: shown, confidence: "low" })
+    const [own] = linksOf("Verify your email", null, `<p>Verify: <a href="${secret}">www.acme.example/r</a></p>`)
+    assert.deepInclude(own, { url: secret, text: "", confidence: "high" })
+    const tracked = secret.replace("acme", "click.acme")
+    const [other] = linksOf("Verify your email", null, `<p>Verify: <a href="${tracked}">${secret}</a></p>`)
+    assert.deepInclude(other, { url: tracked, text: "", confidence: "high" })
+    const named = secret.replace("acme.example", "good.example@acme.example")
+    const [trick] = linksOf("Verify your email", null, `<p><a href="${named}">Verify</a></p>`)
+    assert.deepInclude(trick, { url: named, host: "acme.example", text: "Verify", confidence: "low" })
+  })
+
   it("are marked if they contain a token or are the only button", () => {
     assert.deepStrictEqual(linksOf("News", "Read https://acme.example/blog/our-new-office and sign in soon."), [])
     const [one] = linksOf("Your report is ready", null, button("https://acme.example/report", "Open the report"))
