@@ -1,7 +1,7 @@
 import { Config, Duration, Schema } from "effect"
 import { anywhere, production, required } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
-import { Count, HttpUrl, Limit, Port, Span, wholeNumber } from "./SettingText.ts"
+import { ByteLimit, Count, HttpUrl, Limit, Port, spanFrom, wholeNumber } from "./SettingText.ts"
 
 const { section, setting } = Setting.section("The API")
 
@@ -51,7 +51,7 @@ const httpConnectionsPerAddress = setting(
 
 const httpReadTimeout = setting(
   "HTTP_READ_TIMEOUT",
-  Span,
+  spanFrom("0ms", "1d"),
   Duration.seconds(30),
   "time after which Inlet closes a connection whose client does not read the answer, `0ms` for no limit. Raise it for clients on slow lines",
   "`30s`"
@@ -59,14 +59,14 @@ const httpReadTimeout = setting(
 
 const answerBytes = setting(
   "HTTP_MAX_ANSWER_BYTES",
-  Limit,
+  ByteLimit,
   128 * 1024 * 1024,
   "total bytes of unsent API answers, `0` for no limit. Lower it on a machine with little memory"
 )
 
 const answerBytesPerClient = setting(
   "HTTP_MAX_ANSWER_BYTES_PER_WORKSPACE",
-  Limit,
+  ByteLimit,
   16 * 1024 * 1024,
   "bytes of unsent API answers of one workspace or demo inbox, or one client address without either, `0` for no limit. Raise it for a workspace with many streams"
 )

@@ -1,7 +1,7 @@
 import { Config, Duration, Schema } from "effect"
 import { inProduction, production } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
-import { AddressRange, Count, commaSeparated, Flag, Span } from "./SettingText.ts"
+import { AddressRange, Count, commaSeparated, Flag, spanFrom } from "./SettingText.ts"
 
 const { section, setting } = Setting.section("Deliveries")
 
@@ -9,16 +9,18 @@ export { section }
 
 const webhookTimeout = setting(
   "WEBHOOK_TIMEOUT",
-  Span,
+  spanFrom("1ms", "1h"),
   Duration.seconds(15),
   "longest webhook request. Raise it for webhooks that answer after their work",
   "`15s`"
 )
 
+const retryDelay = spanFrom("0ms", "365d")
+
 const retryDelays = setting(
   "WEBHOOK_RETRY_DELAYS",
-  commaSeparated(Span).check(Schema.isMinLength(1)),
-  ["5s", "1m", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"].map((text) => Schema.decodeSync(Span)(text)),
+  commaSeparated(retryDelay).check(Schema.isMinLength(1)),
+  ["5s", "1m", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"].map((text) => Schema.decodeSync(retryDelay)(text)),
   "delays between the attempts of a delivery. After the last attempt it is dead. Change it to match the outages that your webhooks may have",
   "`5s,1m,5m,30m,2h,5h,10h,14h,20h,24h`"
 )

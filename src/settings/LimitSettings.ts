@@ -3,7 +3,7 @@ import { trustProxy } from "./ApiSettings.ts"
 import { messageBytes } from "./MailSettings.ts"
 import { production } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
-import { Limit } from "./SettingText.ts"
+import { Days, Limit } from "./SettingText.ts"
 
 const { section, setting } = Setting.section("Limits")
 
@@ -32,7 +32,7 @@ const emailsPerSender = setting(
 
 const retentionDays = setting(
   "RETENTION_DAYS",
-  Limit,
+  Days,
   14,
   "days until messages, events and attempts are deleted, `0` for never. Lower it to use less disk space"
 )

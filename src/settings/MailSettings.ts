@@ -3,6 +3,7 @@ import { anywhere, inProduction, production, required } from "./ProcessSettings.
 import * as Setting from "./Setting.ts"
 import {
   AddressRange,
+  ByteLimit,
   Count,
   commaSeparated,
   Flag,
@@ -12,7 +13,7 @@ import {
   NameServer,
   Port,
   Secret,
-  Span
+  spanFrom
 } from "./SettingText.ts"
 
 const { section, setting } = Setting.section("The mail server")
@@ -101,14 +102,15 @@ const smtpConnectionsPerAddress = setting(
 
 const smtpDataBytes = setting(
   "SMTP_MAX_DATA_BYTES",
-  Limit,
+  ByteLimit,
   256 * 1024 * 1024,
   "total bytes of incoming messages, `0` for no limit. Lower it on a machine with little memory"
 )
 
 const smtpGreetingDelay = setting(
   "SMTP_GREETING_DELAY",
-  Span,
+  // Clients wait for five minutes (RFC 5321, section 4.5.3.2.1).
+  spanFrom("0ms", "1m"),
   Duration.zero,
   "delay before the greeting. Inlet disconnects clients that send earlier. Set a few seconds against spam bots",
   "`0ms`"
@@ -153,7 +155,7 @@ const scannerName = setting(
 
 const scannerTimeout = setting(
   "MAIL_SCANNER_TIMEOUT",
-  Span,
+  spanFrom("1ms", "1h"),
   Duration.seconds(10),
   "how long a message waits for the scanner, at most twice. Then it goes on as `unknown`. Set it above the `task_timeout` of rspamd",
   "`10s`"

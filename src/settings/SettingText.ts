@@ -11,8 +11,16 @@ export const wholeNumber = (expected: string, pattern: RegExp, maximum = Number.
   ).pipe(Schema.decodeTo(Schema.Finite, SchemaTransformation.numberFromString))
 
 export const Count = wholeNumber("Expected a whole number above 0", /^0*[1-9]\d*$/)
+/** Zero turns a limit off. Postgres counts up to this. */
+export const Limit = wholeNumber(
+  "Expected a whole number up to 2147483647, or 0 to turn the limit off",
+  /^\d+$/,
+  2_147_483_647
+)
 /** Zero turns a limit off. */
-export const Limit = wholeNumber("Expected a whole number, or 0 to turn the limit off", /^\d+$/)
+export const ByteLimit = wholeNumber("Expected a whole number of bytes, or 0 to turn the limit off", /^\d+$/)
+/** A date before the years that Postgres knows would be none. */
+export const Days = wholeNumber("Expected a whole number of days up to 36500, or 0 to keep everything", /^\d+$/, 36_500)
 export const Cents = wholeNumber("Expected a whole number of US cents, such as 299 for $2.99", /^\d+$/)
 export const Port = wholeNumber("Expected a port number from 0 to 65535", /^\d+$/, 65_535)
 export const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
@@ -60,19 +68,32 @@ export const Key = Schema.RedactedFromValue(
 
 const milliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+const millisecondsIn = (text: string) =>
+  Number.parseInt(text, 10) * (milliseconds[text.replace(/^\d+/, "")] ?? Number.NaN)
+
 /** `500ms`, `15s`, `5m`, `2h`, `1d`. */
-export const Span = Schema.String.check(
+export const span = Schema.String.check(
   Schema.isPattern(/^\d+(ms|s|m|h|d)$/, { message: "Expected a time such as 500ms, 15s, 5m, 2h or 1d" })
 ).pipe(
   Schema.decodeTo(
     Schema.Duration,
     SchemaTransformation.transform({
-      decode: (text) =>
-        Duration.millis(Number.parseInt(text, 10) * (milliseconds[text.replace(/^\d+/, "")] ?? Number.NaN)),
+      decode: (text) => Duration.millis(millisecondsIn(text)),
       encode: (duration) => `${Duration.toMillis(duration)}ms`
     })
   )
 )
+
+/** A time within these bounds, in the form of the setting. */
+export const spanFrom = (least: string, most: string) =>
+  span.check(
+    Schema.makeFilter((duration) => {
+      const given = Duration.toMillis(duration)
+      return given >= millisecondsIn(least) && given <= millisecondsIn(most)
+        ? undefined
+        : `Expected a time from ${least} to ${most}`
+    })
+  )
 
 export const commaSeparated = <A>(item: Schema.ConstraintCodec<A, string>) =>
   Schema.String.pipe(

@@ -1,6 +1,6 @@
 import { Duration, Option, Schema } from "effect"
-import { Span } from "../../settings/SettingText.ts"
+import { span } from "../../settings/SettingText.ts"
 
 /** A duration in the form of the settings, such as 90s, or in words, such as 2 minutes. */
 export const parse = (text: string): Option.Option<Duration.Duration> =>
-  Option.orElse(Schema.decodeOption(Span)(text), () => Duration.fromInput(text as Duration.Input))
+  Option.orElse(Schema.decodeOption(span)(text), () => Duration.fromInput(text as Duration.Input))
