@@ -29,6 +29,7 @@ import * as Workspaces from "./commands/Workspaces.ts"
 import * as Listen from "./listen/Listen.ts"
 import { CommandFailed } from "./terminal/CommandFailed.ts"
 import * as Profiles from "./terminal/Profiles.ts"
+import * as UsageErrors from "./terminal/UsageErrors.ts"
 
 /** Runs the command that the arguments of the process name. */
 export const program = Command.make("inlet").pipe(
@@ -62,6 +63,7 @@ export const program = Command.make("inlet").pipe(
     Admin.command
   ]),
   Command.run({ version }),
+  Effect.provide(UsageErrors.layer),
   Effect.catchTag("ConfigError", (error) => Effect.fail(new CommandFailed({ message: Settings.explain(error) }))),
   Effect.tapErrorTag("CommandFailed", ({ message }) => Console.error(message))
 )

@@ -37,6 +37,21 @@ const codeMail = (code: string) => ({
   text: `Your verification code is ${code}. It expires in 10 minutes.\n`
 })
 
+layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+  "A wrong flag",
+  (it) => {
+    it.effect("prints nothing to standard output, which scripts capture, and names the help", () =>
+      Effect.gen(function* () {
+        const { key } = yield* (yield* TestInlet).workspace
+        const { code, stderr, stdout } = yield* wait(key, "--timeout", "5")
+        assert.strictEqual(code, 1)
+        assert.strictEqual(stdout, "")
+        assert.match(stderr, /^Invalid value for flag --timeout: "5"\. .*\nRun: inlet wait --help\n$/)
+      })
+    )
+  }
+)
+
 /** An app with a sign-up that sends a code and a link. */
 const signUp = Effect.fnUntraced(function* (address: string, code: string) {
   const { smtpPort } = yield* TestInlet

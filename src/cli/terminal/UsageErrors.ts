@@ -1,0 +1,12 @@
+import { Console } from "effect"
+import { CliOutput } from "effect/cli"
+
+/** Prints why an invocation is invalid to standard error. The help would go to standard output, which scripts read. */
+export const layer = CliOutput.layerPresenter({
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Console.error(
+          [...event.errors.map(({ message }) => message), `Run: ${event.commandPath.join(" ")} --help`].join("\n")
+        )
+      : CliOutput.defaultPresenter.present(event)
+})
