@@ -2,6 +2,7 @@ import { DateTime, Schema } from "effect"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import { InboundEmailId, rawRef, simulatedAddress } from "../model/InboundEmail.ts"
 import { type EventId, InboundEvent } from "../model/InboundEvent.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 
 const encode = Schema.encodeSync(Schema.fromJsonString(InboundEvent))
 
@@ -14,9 +15,11 @@ export const payload = (options: {
   readonly id: EventId
   readonly domainId: DomainId
   readonly domain: DomainName
+  readonly webhookId: WebhookId
+  readonly pattern: string
   readonly now: DateTime.Utc
 }): string => {
-  const { domain, domainId, id, now } = options
+  const { domain, domainId, id, now, pattern, webhookId } = options
   const recipient = `test@${domain}`
   const messageId = `<${id}@inlet.example>`
   return encode({
@@ -60,8 +63,11 @@ export const payload = (options: {
       links: [],
       unsubscribe: null
     },
+    webhook_id: webhookId,
+    pattern,
     hiddenTextVerdict: "none",
     textMatchesHtml: null,
-    invisibleCharacters: 0
+    invisibleCharacters: 0,
+    trust: { aligned: false, rule: null, reasons: ["not_checked"] }
   })
 }

@@ -36,7 +36,7 @@ export class WebhookTrial extends Context.Service<
     run(
       workspaceId: WorkspaceId,
       domain: Domain,
-      webhook: { readonly id: WebhookId; readonly url: string | null }
+      webhook: { readonly id: WebhookId; readonly pattern: string; readonly url: string | null }
     ): Effect.Effect<WebhookTestResult, Conflict | SqlError>
   }
 >()("inlet/delivery/WebhookTrial") {
@@ -51,7 +51,7 @@ export class WebhookTrial extends Context.Service<
       const run = Effect.fn("WebhookTrial.run")(function* (
         workspaceId: WorkspaceId,
         domain: Domain,
-        { id: webhookId, url }: Parameters<WebhookTrial["Service"]["run"]>[2]
+        { id: webhookId, pattern, url }: Parameters<WebhookTrial["Service"]["run"]>[2]
       ) {
         if (url === null) {
           return yield* new Conflict({
@@ -66,7 +66,7 @@ export class WebhookTrial extends Context.Service<
         }
         const id = EventId.make(yield* random.uuidV7())
         const now = yield* DateTime.now
-        const payload = TestEvent.payload({ id, domainId: domain.id, domain: domain.domain, now })
+        const payload = TestEvent.payload({ id, domainId: domain.id, domain: domain.domain, webhookId, pattern, now })
         const secrets = yield* signer.secretsOf(workspaceId, webhookId)
         const sign = signer.with(workspaceId, secrets)
         const started = yield* Clock.currentTimeMillis

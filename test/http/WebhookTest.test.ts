@@ -43,6 +43,24 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
     })
   )
 
+  it.effect("gets a test event with the fields of every other event", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const { domainId, key, test } = yield* tested(receiver.url)
+      const { json } = yield* test
+      const tester = yield* receiver.next
+      yield* inlet.call("POST", `/api/domains/${domainId}/simulate`, { key, body: { sample: "code" } })
+      const real = yield* receiver.next
+      assert.strictEqual(tester.event.event_id, json.event_id)
+      assert.deepStrictEqual(Object.keys(tester.event), Object.keys(real.event))
+      assert.deepStrictEqual(
+        [tester.event.webhook_id, tester.event.pattern, tester.event.trust.aligned],
+        [domainId, "*", false]
+      )
+    })
+  )
+
   it.effect("that redirects gets a test result with the target, because Inlet follows no redirects", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver

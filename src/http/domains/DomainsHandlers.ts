@@ -8,7 +8,7 @@ import { Domains } from "../../domains/Domains.ts"
 import { Verification } from "../../domains/Verification.ts"
 import { DomainHealths } from "../../health/DomainHealths.ts"
 import type { DomainId } from "../../model/Domain.ts"
-import { catchAllOf, plainFormat } from "../../model/Webhook.ts"
+import { catchAll, catchAllOf, plainFormat } from "../../model/Webhook.ts"
 import { Refusals } from "../../refusals/Refusals.ts"
 import * as Settings from "../../Settings.ts"
 import { DomainStatistics } from "../../statistics/DomainStatistics.ts"
@@ -101,7 +101,11 @@ export const layer = HttpApiBuilder.group(
         const domain = yield* owned(params.id)
         if (domain.webhookUrl !== null && domain.status !== "disabled")
           yield* limits.spend("webhook change", workspace.id)
-        return yield* test.run(workspace.id, domain, { id: catchAllOf(domain.id), url: domain.webhookUrl })
+        return yield* test.run(workspace.id, domain, {
+          id: catchAllOf(domain.id),
+          pattern: catchAll,
+          url: domain.webhookUrl
+        })
       }),
       delivery: Effect.fnUntraced(function* ({ params, payload }) {
         const workspace = yield* CurrentWorkspace

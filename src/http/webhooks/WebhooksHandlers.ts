@@ -150,9 +150,9 @@ export const layer = HttpApiBuilder.group(
       test: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
         const domain = yield* owned(params.id)
-        const { id, webhookUrl } = yield* webhooks.get(domain.id, params.webhookId)
+        const { id, pattern, webhookUrl } = yield* webhooks.get(domain.id, params.webhookId)
         if (webhookUrl !== null && domain.status !== "disabled") yield* limits.spend("webhook change", workspace.id)
-        return yield* trial.run(workspace.id, domain, { id, url: webhookUrl })
+        return yield* trial.run(workspace.id, domain, { id, pattern, url: webhookUrl })
       })
     })
   })
