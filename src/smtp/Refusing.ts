@@ -193,12 +193,14 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
       const path = command === "RCPT" ? typed.path(session.id) : undefined
       const mail = typed.mail(session.id)
       if (command === "MAIL" && reply.reason === "too_large") tooLarge.set(session, reply)
+      // Nobody's mail is refused by the reply to a faulty command. The session goes on.
+      const isFaulty = reply.reason === "protocol" && reply.code !== 421 && command !== "DATA"
       const late = command === "RCPT" && reply.code === 503 ? tooLarge.get(session) : undefined
       refused({
         command,
         session,
         reply: late ?? reply,
-        recipients: path !== undefined ? [typed.address(session.id, path)] : accepted,
+        recipients: path !== undefined ? [typed.address(session.id, path)] : isFaulty ? [] : accepted,
         from: senderOf(session) ?? (command === "MAIL" || late !== undefined ? mail.from : null),
         message: message ?? (mail.bytes !== null && (late ?? reply).code === 552 ? { bytes: mail.bytes } : undefined)
       })

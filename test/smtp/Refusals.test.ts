@@ -287,6 +287,28 @@ layer(TestInlet.layer(settings).pipe(Layer.provide(quick)), {
     })
   )
 
+  it.effect("of a faulty command is no refusal of the recipients that are accepted", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const dialog = yield* SmtpDialog.open(inlet.smtpPort)
+      yield* dialog.say("EHLO client.example")
+      yield* dialog.say("MAIL FROM:<a@sender.example>")
+      assert.match(yield* dialog.say(`RCPT TO:<${inbox.address}>`), /^250 /)
+      assert.match(yield* dialog.say("GIBBERISH"), /^500 /)
+      yield* dialog.say("DATA")
+      assert.match(yield* dialog.say("Subject: fine\r\n\r\nHello\r\n."), /^250 /)
+      yield* operatorHas(({ reason, code }) => reason === "protocol" && code === 500)
+      // The ledger is written in order.
+      yield* Mailbox.acceptToday(inbox.domainId, 100)
+      yield* Mailbox.begin(inlet.smtpPort, inbox.address)
+      assert.deepStrictEqual(
+        (yield* refusals(inbox)).map(({ code }) => code),
+        [452]
+      )
+    })
+  )
+
   it.effect("merges with equal ones of the hour, and counts in the daily figures of the domain", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
