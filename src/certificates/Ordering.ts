@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* (place: CertificateRows.Place, c
       renewAt: DateTime.toDateUtc(DateTime.makeUnsafe(renewAt)),
       pauseSeconds: IssuedCertificate.pauseSeconds(issued)
     })
-    yield* Effect.logInfo("The certificate authority issued a certificate", {
+    yield* Effect.annotateLogs(Effect.logInfo("The certificate authority issued a certificate"), {
       ...about,
       not_after: DateTime.formatIso(DateTime.makeUnsafe(issued.notAfter))
     })

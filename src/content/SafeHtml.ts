@@ -6,17 +6,17 @@ import { Parser } from "htmlparser2"
 
 const kept = new Set(
   (
-    "a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del dfn dir " +
-    "div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark nav ol p pre " +
-    "q rp rt ruby s samp section small span strike strong style sub sup table tbody td tfoot th thead time tr tt u ul " +
-    "var wbr"
+    "a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del details dfn " +
+    "dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark nav ol p pre " +
+    "q rp rt ruby s samp section small span strike strong style sub summary sup table tbody td tfoot th thead time tr " +
+    "tt u ul var wbr"
   ).split(" ")
 )
 
 const keptAttributes = new Set(
   (
-    "align alt bgcolor border cellpadding cellspacing class color cols colspan dir face height hspace lang noshade " +
-    "nowrap rowspan size span start style title type valign vspace width"
+    "align alt bgcolor border cellpadding cellspacing class color cols colspan dir face height hidden hspace lang noshade " +
+    "nowrap open rowspan size span start style title type valign vspace width"
   ).split(" ")
 )
 

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server } from "node:net"
+import { dirname } from "node:path"
 import { Clock, Effect, FileSystem, Path, Random, Schema } from "effect"
 
 /** Another process uses this folder, whose embedded database can serve only one. */
@@ -90,6 +91,16 @@ interface Lock {
   readonly close: Effect.Effect<void>
 }
 
+/** The path of a socket has at most 103 bytes (macOS) or 107 (Linux), of which the name takes ten. */
+const longestFolder = 90
+
+const unlockable = (folder: string, { code, message }: NodeJS.ErrnoException): string =>
+  code === "ENOTDIR"
+    ? `${folder} is not a folder. Choose another one`
+    : code === "EINVAL" || code === "ENAMETOOLONG"
+      ? `The path ${folder} is too long for the lock in it. Choose one of at most ${longestFolder} bytes, or a relative one`
+      : `Cannot lock ${folder}: ${message}`
+
 /** Undefined if the name exists. */
 const listen = (socket: string) =>
   Effect.callback<Lock | undefined, FolderTaken>((resume) => {
@@ -102,7 +113,7 @@ const listen = (socket: string) =>
       resume(
         error.code === "EADDRINUSE"
           ? Effect.succeed(undefined)
-          : Effect.fail(new FolderTaken({ message: `Cannot listen on ${socket}: ${error.message}` }))
+          : Effect.fail(new FolderTaken({ message: unlockable(dirname(socket), error) }))
       )
     )
     server.listen(socket, () =>

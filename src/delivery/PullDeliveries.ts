@@ -244,8 +244,8 @@ const dueWebhooks = Effect.fnUntraced(function* (
     return yield* new Conflict({
       message:
         webhookId === undefined
-          ? 'The mail of this domain is not to be asked for: PATCH /api/domains/{id}/delivery {"pull": true} changes that, where no webhook is set'
-          : 'The mail of this webhook is not to be asked for: PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "pull"} changes that'
+          ? 'This domain delivers no mail by lease. PATCH /api/domains/{id}/delivery {"pull": true} changes that, where no webhook is set'
+          : 'This webhook delivers no mail by lease. PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "pull"} changes that'
     })
   }
   return found.flatMap(({ id, isDue }) => (isDue && id !== null ? [id] : []))

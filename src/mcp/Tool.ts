@@ -90,7 +90,7 @@ export const add = Effect.fnUntraced(function* <const Fields extends Schema.Stru
       return Effect.flatMap(workspace, (caller) =>
         caller.limit === null || filters
           ? answer(decoded.success, caller)
-          : Effect.fail(LimitedKeys.refusal(name, caller.limit))
+          : Effect.fail(LimitedKeys.refusal(name, caller.limit, !changes))
       ).pipe(
         Effect.scoped,
         Effect.map((data) => said(JSON.stringify(data))),

@@ -70,7 +70,7 @@ export const add = Effect.gen(function* () {
         const refused = yield* refusals.during(domain, began, only)
         return {
           timed_out: true,
-          refused: refused ?? undefined,
+          refused: refused === null ? undefined : `${refused}. list_mail with trace: true says why, and what to do`,
           next: "Call again, ask for another code, or look what came with list_mail"
         }
       }

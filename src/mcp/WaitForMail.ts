@@ -60,7 +60,7 @@ export const add = Effect.gen(function* () {
       return {
         mails,
         timed_out: mails.length === 0 ? true : undefined,
-        refused: refused ?? undefined,
+        refused: refused === null ? undefined : `${refused}. list_mail with trace: true says why, and what to do`,
         cursor: yield* cursors.seal(workspace, next ?? page.cursorNow)
       }
     })

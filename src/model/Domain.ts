@@ -21,7 +21,10 @@ export class Domain extends Schema.Class<Domain>("Domain")({
   id: DomainId,
   domain: DomainName,
   origin: Origin.annotate({ description: "how it was added" }),
-  status: DomainStatus,
+  status: DomainStatus.annotate({
+    description:
+      "`pending_verification`: the TXT record is not verified yet. `mx_pending`: it is, and the MX record or the first mail is missing. `verified`: mail can arrive. `live`: a webhook took mail. `disabled`: it takes no mail"
+  }),
   disabled_reason: Schema.NullOr(Schema.String).annotate({ description: "set while disabled" }),
   txt_name: Schema.NullOr(Schema.String).annotate({ description: "name of the TXT record that proves ownership" }),
   txt_value: Schema.NullOr(Schema.String).annotate({ description: "value of that TXT record" }),

@@ -20,7 +20,7 @@ export const WorkspaceKey = Schema.Struct({
   name: Schema.NullOr(KeyName),
   begins: Schema.String.annotate({ description: "the first characters of the key" }),
   pattern: Schema.NullOr(Schema.String).annotate({
-    description: "the local parts whose mail a read key sees, or null for all mail"
+    description: "the local parts whose mail a read key sees: `*` with only a domain as limit, null without a limit"
   }),
   domain_id: Schema.NullOr(DomainId).annotate({
     description: "the only domain of a limited key, or null for all domains"

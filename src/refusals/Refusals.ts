@@ -89,9 +89,9 @@ export class Refusals extends Context.Service<
       filter: RefusalFilters.Filter,
       page: { readonly limit: number; readonly cursor?: string | undefined }
     ): Effect.Effect<Page<Refusal>, Invalid | SqlError>
-    /** What was refused since this time, as a sentence. Null if nothing was. */
+    /** What was refused since this time, as a sentence without its period. Null if nothing was. */
     during(
-      domain: Pick<Domain, "domain" | "id">,
+      domain: Pick<Domain, "id">,
       since: DateTime.Utc,
       only: string | undefined
     ): Effect.Effect<string | null, SqlError>
@@ -237,11 +237,7 @@ export class Refusals extends Context.Service<
         return { refusals, cut: ended?.cut == null ? null : DateTime.fromDateUnsafe(ended.cut) }
       })
 
-      const during: Refusals["Service"]["during"] = Effect.fn("Refusals.during")(function* (
-        { domain, id },
-        since,
-        only
-      ) {
+      const during: Refusals["Service"]["during"] = Effect.fn("Refusals.during")(function* ({ id }, since, only) {
         const start = DateTime.toDateUtc(since)
         const rows = yield* sql<{ readonly reason: RefusalReason; readonly refused: number }>`
           -- Of a row that began earlier, one at least is of this time.
@@ -253,7 +249,7 @@ export class Refusals extends Context.Service<
         if (total === 0) return null
         const place = only === undefined ? "this domain" : only
         const mails = total === 1 ? `1 mail for ${place} was` : `${total} mails for ${place} were`
-        return `${mails} refused in this time: ${rows.map(({ reason }) => reason).join(", ")}. GET /api/trace?to=${domain} says why, and what to do`
+        return `${mails} refused in this time: ${rows.map(({ reason }) => reason).join(", ")}`
       })
 
       return Refusals.of({ list, during, search })

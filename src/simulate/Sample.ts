@@ -131,7 +131,7 @@ const samples: { readonly [Name in SampleName]: (recipient: string) => Draft } =
     linkMail({
       subject: "Reset your password",
       text: "Somebody asked to reset your password. To choose a new one:",
-      html: "Somebody asked to reset your password.",
+      html: "Somebody asked to reset your password. To choose a new one:",
       url: "https://app.acme.example/password/reset?token=0d4e9c7a5b2f4813",
       label: "Reset password"
     }),

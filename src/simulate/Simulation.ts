@@ -145,7 +145,7 @@ export class Simulation extends Context.Service<
   )
 }
 
-const addressForm = /^[^\p{C}\s<>@]{1,64}@[^\p{C}\s<>@]{1,255}$/u
+const addressForm = /^(?:[^\p{C}\s<>@]{1,64}|"(?:[^\p{C}"\\]|\\\P{C}){1,62}")@[^\p{C}\s<>@]{1,255}$/u
 
 /** The recipient, which must be at this domain. */
 const addressIn = ({ domain }: Inbox, recipient = `inbox@${domain}`) =>

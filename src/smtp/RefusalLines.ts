@@ -16,7 +16,9 @@ export const make = Effect.gen(function* () {
     const leftOut = lines - mostLines
     lines = 0
     if (leftOut > 0) {
-      run(Effect.logInfo("Further refusals of mail were counted, not logged", { refusals: leftOut }))
+      run(
+        Effect.annotateLogs(Effect.logInfo("Further refusals of mail were counted, not logged"), { refusals: leftOut })
+      )
     }
     return false
   })

@@ -193,7 +193,7 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
     isFloodTold = isFlood
     // One line for each check, however many connections were refused.
     if (crowd.size > 0) {
-      yield* Effect.logInfo("SMTP connections were refused", Object.fromEntries(crowd))
+      yield* Effect.annotateLogs(Effect.logInfo("SMTP connections were refused"), Object.fromEntries(crowd))
       crowd = new Map()
     }
   })

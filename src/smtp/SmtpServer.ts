@@ -287,6 +287,6 @@ export const layer = Layer.effectDiscard(
     )
     yield* guard.watch(server)
     yield* Tls.renewals(keyPair, (pair) => server.updateSecureContext(pair))
-    yield* Effect.logInfo("SMTP listens", { host, port })
+    yield* Effect.annotateLogs(Effect.logInfo("SMTP listens"), { host, port })
   })
 )

@@ -102,7 +102,7 @@ export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair:
     yield* check(from, pair)
     use(pair)
     complaint = ""
-    yield* Effect.logInfo("The certificate for STARTTLS was renewed", {
+    yield* Effect.annotateLogs(Effect.logInfo("The certificate for STARTTLS was renewed"), {
       valid_to: new X509Certificate(pair.cert).validTo
     })
   }).pipe(

@@ -118,7 +118,7 @@ const state = (mail: ReadMail): State => {
         step: wrong(
           "state",
           null,
-          "Held, because its webhook took no deliveries",
+          "Held, because no webhook took its delivery",
           `${mail.pattern === null ? "" : `Set a webhookUrl with PATCH ${pathOf(mail)}, then `}POST /api/domains/${domainId}/events/${eventId}/replay`
         )
       }

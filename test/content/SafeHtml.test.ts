@@ -23,6 +23,11 @@ describe("The HTML of a stranger", () => {
       "e"
     ],
     [
+      "keeps hidden what a mail program hides",
+      `<p hidden>a</p><details open class=b><summary>c</summary>d</details>`,
+      `<p hidden="">a</p><details open="" class="b"><summary>c</summary>d</details>`
+    ],
+    [
       "loses base, link and meta elements",
       `<base href=//a><link rel=stylesheet href=b><meta http-equiv=refresh content=0>c`,
       "c"

@@ -34,6 +34,22 @@ describe("The folder lock", { timeout: 60_000 }, () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
+  it.live("says that a folder is none, or that its path is too long", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const where = yield* folder
+      yield* fs.writeFileString(`${where}/file`, "")
+      const long = `${where}/${"a".repeat(100)}`
+      yield* fs.makeDirectory(long)
+      const refusal = (path: string) => Effect.flip(Effect.scoped(FolderLock.hold(path)))
+      assert.strictEqual((yield* refusal(`${where}/file`)).message, `${where}/file is not a folder. Choose another one`)
+      assert.match(
+        (yield* refusal(long)).message,
+        /^The path .* is too long for the lock in it\. Choose one of at most 90/
+      )
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
   it.live("is not taken from a process that does not answer or is stopped", () =>
     Effect.gen(function* () {
       const where = yield* folder

@@ -62,6 +62,21 @@ describe("A page of events", () => {
       })
     )
 
+    it.effect("takes an address with + as written, and refuses what is no address", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domain, domainId, key } = yield* inlet.inbox()
+        yield* Mail.send(inlet.smtpPort, { to: `me+tag@${domain}` })
+        const found = yield* eventually(
+          inlet.call("GET", `/api/domains/${domainId}/events?recipient=me+tag@${domain}`, { key }),
+          ({ json }) => json.events.length > 0
+        )
+        assert.strictEqual(found.json.events[0].recipient, `me+tag@${domain}`)
+        const refused = yield* inlet.call("GET", `/api/domains/${domainId}/events?recipient=me`, { key })
+        assert.strictEqual(refused.json.error, "recipient: Expected an address, such as agent-7@example.com")
+      })
+    )
+
     it.effect("has the same limit in a wait, a single event, a stream and every filter", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger } from "effect"
+import { Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import * as RefusalLines from "../../src/smtp/RefusalLines.ts"
 
@@ -16,8 +16,18 @@ describe("Log lines about refusals", () => {
       yield* TestClock.adjust("9 seconds")
       assert.strictEqual(takeAll(1), 0)
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(logged, [["Further refusals of mail were counted, not logged", { refusals: 151 }]])
+      assert.deepStrictEqual(logged, [
+        { message: ["Further refusals of mail were counted, not logged"], refusals: 151 }
+      ])
       assert.strictEqual(takeAll(1), 1)
-    }).pipe(Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(message))])))
+    }).pipe(
+      Effect.provide(
+        Logger.layer([
+          Logger.make(
+            ({ fiber, message }) => void logged.push({ message, ...fiber.getRef(References.CurrentLogAnnotations) })
+          )
+        ])
+      )
+    )
   })
 })

@@ -218,9 +218,9 @@ layer(
         ],
         { concurrency: "unbounded" }
       )
-      const hint = /^1 mail for this domain was refused in this time: too_large\. GET \/api\/trace\?to=\S+ says why/
-      assert.match(waited.json.hint, hint)
-      assert.match(waitedForCode.json.refused, hint)
+      const refused = "1 mail for this domain was refused in this time: too_large"
+      assert.strictEqual(waited.json.hint, `${refused}. GET /api/trace?to=${inbox.domain} says why, and what to do`)
+      assert.strictEqual(waitedForCode.json.refused, `${refused}. list_mail with trace: true says why, and what to do`)
       assert.match(`${ofClient}`, /refused in this time: too_large/)
       assert.strictEqual(command.code, 4)
       assert.match(command.stderr, /No mail within 7s\. 1 mail for this domain was refused/)

@@ -34,6 +34,10 @@ export const command = Command.make(
     const server = { host: Option.getOrElse(host, () => smtp.host), port: Option.getOrElse(port, () => smtp.port) }
     const failed = (why: string) =>
       new CommandFailed({ message: `${server.host}:${server.port} refused the mail: ${why}` })
+    const unreached = (why: string) =>
+      new CommandFailed({
+        message: `No mail server answers at ${server.host}:${server.port} (${why}). Start Inlet, or name another one with --host and --port`
+      })
 
     const attachments = Option.isSome(attach)
       ? [{ filename: path.basename(attach.value), content: Buffer.from(yield* fs.readFile(attach.value)) }]
@@ -45,13 +49,15 @@ export const command = Command.make(
     )
     const sent = yield* Effect.tryPromise({
       try: () => transport.sendMail({ from, to, subject, text, attachments }),
-      catch: (cause) => failed(reasonOf(cause))
+      catch: (cause) => (isUnreached(cause) ? unreached : failed)(reasonOf(cause))
     })
     yield* Console.log(`${sent.response}  ${sent.messageId}`)
     // For some of several recipients.
     if (sent.rejected.length > 0) return yield* failed((sent.rejectedErrors ?? []).map(reasonOf).join("; "))
   }, Effect.scoped)
 ).pipe(Command.withDescription("Send a mail to the local SMTP server"))
+
+const isUnreached = (cause: unknown) => /^(?:ECONNREFUSED|EHOSTUNREACH|ENOTFOUND|EDNS)$/.test(`${Object(cause).code}`)
 
 /** The server's answer, or the reason that there is none. */
 const reasonOf = (cause: unknown): string => {

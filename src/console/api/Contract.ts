@@ -249,6 +249,7 @@ export interface Domain {
   readonly domain: string
   /** how it was added */
   readonly origin: "byo" | "purchased" | "instant" | "demo"
+  /** `pending_verification`: the TXT record is not verified yet. `mx_pending`: it is, and the MX record or the first mail is missing. `verified`: mail can arrive. `live`: a webhook took mail. `disabled`: it takes no mail */
   readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
   /** set while disabled */
   readonly disabled_reason: string | null
@@ -282,6 +283,7 @@ export interface DomainDetail {
   readonly domain: string
   /** how it was added */
   readonly origin: "byo" | "purchased" | "instant" | "demo"
+  /** `pending_verification`: the TXT record is not verified yet. `mx_pending`: it is, and the MX record or the first mail is missing. `verified`: mail can arrive. `live`: a webhook took mail. `disabled`: it takes no mail */
   readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
   /** set while disabled */
   readonly disabled_reason: string | null
@@ -442,10 +444,10 @@ export interface ExtractedCode {
 export interface ExtractedLink {
   readonly kind: "verify" | "login" | "reset" | "invite" | "other"
   readonly url: string
-  /** visible text, empty for a bare address */
+  /** visible text, empty for a bare address. The address of another site is text */
   readonly text: string
   readonly host: string
-  /** `low` if a person may not see it: ask before opening it. Absent in older events */
+  /** `low` if a person may not see it, or sees the address of another site: ask before opening it. Absent in older events */
   readonly confidence?: "high" | "low"
 }
 
@@ -1193,7 +1195,7 @@ export interface WorkspaceKey {
   readonly name: string | null
   /** the first characters of the key */
   readonly begins: string
-  /** the local parts whose mail a read key sees, or null for all mail */
+  /** the local parts whose mail a read key sees: `*` with only a domain as limit, null without a limit */
   readonly pattern: string | null
   /** the only domain of a limited key, or null for all domains */
   readonly domain_id: string | null
@@ -1263,7 +1265,7 @@ export interface Answers {
     readonly name: string | null
     /** the first characters of the key */
     readonly begins: string
-    /** the local parts whose mail a read key sees, or null for all mail */
+    /** the local parts whose mail a read key sees: `*` with only a domain as limit, null without a limit */
     readonly pattern: string | null
     /** the only domain of a limited key, or null for all domains */
     readonly domain_id: string | null

@@ -107,7 +107,8 @@ export const layer = HttpApiBuilder.group(
               )
             : yield* events.list(domainId, filter, { limit, order, cursor })
         const isInVain = wait > 0 && page.items.length === 0
-        const hint = isInVain ? yield* refusals.during({ id: domainId, domain }, began, only) : null
+        const refused = isInVain ? yield* refusals.during({ id: domainId }, began, only) : null
+        const hint = refused && `${refused}. GET /api/trace?to=${domain} says why, and what to do`
         return yield* EventPage.toResponse(
           {
             ...page,

@@ -77,13 +77,14 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
         bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
           const allowed = Effect.gen(function* () {
             const { limit, scope } = yield* CurrentWorkspace
+            const takesReadKeys = Context.get(endpoint.annotations, ReadKeys)
             const route = `${endpoint.method} ${endpoint.path}`
             // Its limit is a domain, which the handler compares.
             if (scope === "ingest") return yield* httpEffect
             if (limit !== null) {
               const isRefused = Context.get(endpoint.annotations, LimitedKeys.LimitedKeys) === "refused"
-              if (isRefused) return yield* LimitedKeys.refusal(route, limit)
-            } else if (scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
+              if (isRefused) return yield* LimitedKeys.refusal(route, limit, takesReadKeys)
+            } else if (scope === "read" && !takesReadKeys) {
               return yield* Authorization.refusal(route)
             }
             return yield* httpEffect

@@ -21,10 +21,12 @@ export const filtered = Context.make(LimitedKeys, "filtered")
 /** Annotates an endpoint whose answer has nothing of mail. */
 export const open = Context.make(LimitedKeys, "open")
 
-/** The refusal for limited keys. */
-export const refusal = (what: string, { pattern }: KeyLimit) =>
+/** The refusal for limited keys. `takesReadKeys` says whether one without a limit would do. */
+export const refusal = (what: string, { domainId, pattern }: KeyLimit, takesReadKeys: boolean) =>
   new Forbidden({
-    message: `This key sees only mail for ${pattern}: ${what} requires a key without a pattern`
+    message: `This key sees only mail for ${pattern}${domainId === null ? "" : " at one domain"}: ${what} requires ${
+      takesReadKeys ? "a key without a limit" : "the workspace's own key, `Authorization: Bearer ak_live_…`"
+    }`
   })
 
 /** Whether a key may see mail to this address. */

@@ -125,7 +125,11 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     const content = batch.flatMap(({ record }) => [SegmentRecord.head(record, record.message), ...record.message])
     files.write(into.opened.descriptor, content, (error, written) => {
       if (error !== null || written !== bytes) {
-        return takeBack(into, error ?? new Error(`The disk took ${written} of ${bytes} bytes`), fail)
+        return takeBack(
+          into,
+          error ?? new Error(`The disk is full: it took ${written} of ${bytes} bytes. Free space in RAW_DIR`),
+          fail
+        )
       }
       sync(into, (error) => {
         if (error !== null) {

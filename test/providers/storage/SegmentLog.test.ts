@@ -142,7 +142,7 @@ describe("The log of raw messages", () => {
       const whole = readFileSync(fileOf(first)).byteLength
       const large = "x".repeat(2_000)
       const failures = yield* Effect.all([refusal(put(2)), refusal(put(3, large))], all)
-      for (const failure of failures) assert.match(failure, /The disk took \d+ of \d+ bytes/)
+      for (const failure of failures) assert.match(failure, /The disk is full: it took \d+ of \d+ bytes/)
       assert.strictEqual(readFileSync(fileOf(first)).byteLength, whole)
       room = 10_000
       const next = yield* put(4, large)
