@@ -1,4 +1,4 @@
-import { type Duration, Effect, Latch, type LogLevel, Schedule } from "effect"
+import { Clock, type Duration, Effect, Latch, type LogLevel, Schedule } from "effect"
 
 /** The log line of a failed round, at level `Error` by default. */
 export interface Failure {
@@ -12,9 +12,38 @@ export const survive = <A, E, R>(failure: string | Failure, work: Effect.Effect<
   return Effect.catchCause(work, (cause) => Effect.logWithLevel(level)(says, cause))
 }
 
+/** The pause between log lines about failures in a row, so that an outage does not fill the log. */
+const pauseBetweenLines = 60_000
+
+/**
+ * Runs `round` and logs its failure, without failing itself. Of failures in a row it logs the first, then one a minute
+ * with their number, and their end.
+ */
+const surviveAll = <A, E, R>(failure: string | Failure, round: Effect.Effect<A, E, R>) => {
+  const { level = "Error", says }: Failure = typeof failure === "string" ? { says: failure } : failure
+  const log = Effect.logWithLevel(level)
+  const ended = Effect.logWithLevel(level === "Debug" ? "Debug" : "Info")
+  let failures = 0
+  let toldAt = 0
+  return Effect.matchCauseEffect(round, {
+    onFailure: (cause) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        failures++
+        if (failures > 1 && now - toldAt < pauseBetweenLines) return Effect.logDebug(says, cause)
+        toldAt = now
+        return log(failures === 1 ? says : `${says} (${failures} times in a row)`, cause)
+      }),
+    onSuccess: () => {
+      const before = failures
+      failures = 0
+      return before > 1 ? ended(`It works again after ${before} failures: ${says}`) : Effect.void
+    }
+  })
+}
+
 /** Runs `round` at once and again after each interval, while the scope is open. Logs failed rounds. */
 export const every = <A, E, R>(interval: Duration.Input, failure: string | Failure, round: Effect.Effect<A, E, R>) =>
-  Effect.forkScoped(Effect.repeat(survive(failure, round), Schedule.spaced(interval)))
+  Effect.forkScoped(Effect.repeat(surviveAll(failure, round), Schedule.spaced(interval)))
 
 /** The pause after a failed round, so that failures do not repeat rapidly. */
 const pauseAfterFailure = "1 second"
@@ -23,7 +52,7 @@ const pauseAfterFailure = "1 second"
 export const endless = <A, E, R>(failure: string | Failure, round: Effect.Effect<A, E, R>) =>
   Effect.forkScoped(
     Effect.forever(
-      survive(
+      surviveAll(
         failure,
         Effect.tapCause(round, () => Effect.sleep(pauseAfterFailure))
       )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import * as BackgroundLoop from "../../src/schedule/BackgroundLoop.ts"
 
@@ -44,4 +44,38 @@ describe("A look at work under way", () => {
       assert.strictEqual(looks, 3)
     })
   )
+})
+
+describe("A background loop", () => {
+  it.effect("logs the first of its failures in a row, then one a minute, and their end", () => {
+    const logged: Array<string> = []
+    return Effect.gen(function* () {
+      let isBroken = true
+      yield* BackgroundLoop.every(
+        "1 second",
+        "A look failed",
+        Effect.suspend(() => (isBroken ? Effect.fail("out of reach") : Effect.void))
+      )
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual(logged, ["ERROR A look failed"])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(logged.slice(1), ["ERROR A look failed (61 times in a row)"])
+      isBroken = false
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(logged.slice(2), ["INFO It works again after 120 failures: A look failed"])
+      isBroken = true
+      yield* TestClock.adjust("1 second")
+      isBroken = false
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(logged.slice(3), ["ERROR A look failed"])
+    }).pipe(
+      Effect.provide(
+        Logger.layer([
+          Logger.make(({ logLevel, message }) => {
+            if (logLevel !== "Debug") logged.push(`${logLevel.toUpperCase()} ${[message].flat()[0]}`)
+          })
+        ])
+      )
+    )
+  })
 })
