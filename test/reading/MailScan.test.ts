@@ -217,7 +217,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A mail that 
         waited.events.map(({ subject }: Listed) => subject),
         ["good"]
       )
-      const { json: leased } = yield* call("POST", "/deliveries/lease", { max: 10 })
+      const { json: leased } = yield* call("POST", "/deliveries/lease", { limit: 10 })
       assert.deepStrictEqual(
         leased.deliveries.map(({ body }: { readonly body: string }) => JSON.parse(body).subject),
         ["good"]
