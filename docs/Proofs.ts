@@ -607,7 +607,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "An unknown query parameter is refused",
+    promise: "An unknown query parameter or field is refused",
     tests: [
       [
         "test/http/requests/KnownParameters.test.ts",
@@ -616,6 +616,10 @@ export const proofs: ReadonlyArray<Proof> = [
       [
         "test/http/requests/KnownParameters.test.ts",
         "that is unknown prevents the request: no workspace is created, no domain removed"
+      ],
+      [
+        "test/http/Requests.test.ts",
+        "answer 400 to a field that the route does not have, and name the fields that it has"
       ]
     ]
   },

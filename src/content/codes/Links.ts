@@ -104,15 +104,16 @@ const isUrl = /^https?:\/\/./i
 const isAddress = /^(?:https?:\/\/|www\.)/i
 
 const hostOf = (address: string): string =>
-  URL.parse(address.startsWith("http") ? address : `https://${address}`)?.hostname ?? ""
+  URL.parse(isUrl.test(address) ? address : `https://${address}`)?.hostname ?? ""
 
 /** The last labels of a host name. Sites that differ in the others alone are taken as one. */
 const siteOf = (host: string): string => host.split(".").slice(-2).join(".")
 
 /** Whether the text of a link is the address of another site, or its URL begins with a name that is none (`a.example@`). */
-const isDisguised = (text: string, url: string): boolean =>
-  (isAddress.test(text) && siteOf(hostOf(text.toLowerCase())) !== siteOf(hostOf(url))) ||
-  (url.includes("@") && URL.parse(url)?.username !== "")
+const isDisguised = (text: string, url: string): boolean => {
+  const shown = isAddress.test(text) ? siteOf(hostOf(text)) : ""
+  return (shown !== "" && shown !== siteOf(hostOf(url))) || (url.includes("@") && URL.parse(url)?.username !== "")
+}
 
 const targetsOf = (sources: ReadonlyArray<Source>, shown: string | null): ReadonlyArray<Target> => {
   const targets = new Map<string, Target>()
