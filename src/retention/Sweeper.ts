@@ -1,5 +1,6 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Patience from "../database/Patience.ts"
 import * as ExpiringRows from "../domains/ExpiringRows.ts"
 import { DomainId } from "../model/Domain.ts"
@@ -139,26 +140,33 @@ export class Sweeper extends Context.Service<
         (answers) => answers.length
       )
 
-      const leftovers = Effect.gen(function* () {
-        yield* ExpiringRows.deleteUnverified(sql, pendingDays)
-        yield* inBatches(batch, forgetKeys)
-        yield* inBatches(batch, forgetAnswers)
-        yield* inBatches(batch, GivenCodes.forgetSome(sql, batch))
-        yield* inBatches(batch, ExpiredRefusals.removeSome(sql, retentionDays, batch))
-        yield* inBatches(batch, ExpiredOperationalEvents.removeSome(sql, retentionDays, batch))
-        yield* ExpiredRefusals.removeDays(sql, keptDays)
-        yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
-        yield* sql`DELETE FROM domain_days WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`
-        yield* sql`DELETE FROM domain_day_latencies WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`
-        yield* sql`DELETE FROM console_sessions WHERE last_used_at < now() - make_interval(hours => ${idleHours})`
-        yield* sql`DELETE FROM replays WHERE finished_at < now() - interval '30 days'`
-        yield* sql`DELETE FROM console_links WHERE expires_at < now()`
-        yield* sql`DELETE FROM client_limits WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
-        yield* sql`
+      const steps: ReadonlyArray<Effect.Effect<unknown, SqlError>> = [
+        sql`
           UPDATE workspaces SET previous_signing_secret = NULL, previous_secret_until = NULL
           WHERE previous_secret_until < now()
-        `
-      }).pipe(Effect.orDie, Effect.withSpan("Sweeper.leftovers"))
+        `,
+        ExpiringRows.deleteUnverified(sql, pendingDays),
+        inBatches(batch, forgetKeys),
+        inBatches(batch, forgetAnswers),
+        inBatches(batch, GivenCodes.forgetSome(sql, batch)),
+        inBatches(batch, ExpiredRefusals.removeSome(sql, retentionDays, batch)),
+        inBatches(batch, ExpiredOperationalEvents.removeSome(sql, retentionDays, batch)),
+        ExpiredRefusals.removeDays(sql, keptDays),
+        sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`,
+        sql`DELETE FROM domain_days WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`,
+        sql`DELETE FROM domain_day_latencies WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`,
+        sql`DELETE FROM console_sessions WHERE last_used_at < now() - make_interval(hours => ${idleHours})`,
+        sql`DELETE FROM replays WHERE finished_at < now() - interval '30 days'`,
+        sql`DELETE FROM console_links WHERE expires_at < now()`,
+        sql`DELETE FROM client_limits WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
+      ]
+
+      // Each in its turn, also after one that failed.
+      const leftovers = Effect.forEach(steps, Effect.exit).pipe(
+        Effect.flatMap(Exit.asVoidAll),
+        Effect.orDie,
+        Effect.withSpan("Sweeper.leftovers")
+      )
 
       const removeDemos = ExpiringRows.deleteDemos(sql, demoBatch)
 

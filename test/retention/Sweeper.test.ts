@@ -520,6 +520,29 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
+    it.effect("removes the rest where one kind of data cannot be removed", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const { domainId, key } = yield* delivered
+        yield* inlet.call("POST", "/api/workspaces/rotate-secret", { key })
+        const own = sql`id = (SELECT workspace_id FROM domains WHERE id = ${domainId})`
+        yield* sql`UPDATE workspaces SET previous_secret_until = now() - interval '1 minute' WHERE ${own}`
+        yield* sql`
+          INSERT INTO client_limits (action, client, day, count)
+          VALUES ('replay', ${domainId}, (now() AT TIME ZONE 'UTC')::date - 2, 1)
+        `
+        const { leftovers } = yield* sweeper()
+        yield* Effect.acquireUseRelease(
+          sql`ALTER TABLE received_once RENAME TO out_of_reach`,
+          () => Effect.flip(Effect.sandbox(leftovers)),
+          () => Effect.orDie(sql`ALTER TABLE out_of_reach RENAME TO received_once`)
+        )
+        assert.lengthOf(yield* sql`SELECT 1 FROM client_limits WHERE client = ${domainId}`, 0)
+        assert.lengthOf(yield* sql`SELECT 1 FROM workspaces WHERE previous_secret_until IS NOT NULL AND ${own}`, 0)
+      })
+    )
+
     it.effect("forgets the codes that a session was given 5 minutes ago", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
