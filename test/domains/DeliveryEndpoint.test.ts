@@ -93,7 +93,6 @@ describe("The delivery endpoint", () => {
             { webhookUrl: `https://example.com/${"a".repeat(2_048)}` },
             { webhookUrl: 5 },
             { webhookUrl: ["https://example.com/"] },
-            { url: "https://example.com/" },
             {}
           ]
           for (const body of bodies) {
@@ -102,6 +101,9 @@ describe("The delivery endpoint", () => {
             assert.match(json.error, /^webhookUrl: Expected /)
             assert.deepStrictEqual(Object.keys(json), ["error"])
           }
+          const misspelled = yield* patch(inbox, { url: "https://example.com/" })
+          assert.strictEqual(misspelled.status, 400)
+          assert.match(misspelled.json.error, /^url: There is no such field; this route has webhookUrl, /)
           assert.strictEqual(yield* webhookOf(inbox), "https://example.com/kept")
         })
       )
