@@ -4,6 +4,7 @@ import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { ParserPool } from "./ParserPool.ts"
 import { ThreadLimits } from "./ThreadLimits.ts"
+import { ThreadScript } from "./ThreadScript.ts"
 
 const running = Metric.gauge("inlet_parser_threads", { description: "Parser threads that run, by what they read for" })
 const lost = Metric.counter("inlet_parser_threads_lost_total", {
@@ -46,7 +47,8 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
       nameServers,
       authservId: mxHost,
       senderChecks,
-      niceness: isForDelivery ? 0 : nicenessForRequests
+      niceness: isForDelivery ? 0 : nicenessForRequests,
+      script: (yield* ThreadScript).href
     },
     limits,
     now: () => clock.currentTimeMillisUnsafe(),

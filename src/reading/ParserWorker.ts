@@ -84,7 +84,7 @@ export class ParserWorker {
     this.#started = now()
     this.#seenAt = this.#started
     const workerData: ThreadSettings = { ...settings, current: this.#current }
-    this.#worker = new Worker(new URL("./ParserThread.ts", import.meta.url), {
+    this.#worker = new Worker(new URL(settings.script), {
       workerData,
       execArgv: [],
       // Keeps the environment's secrets away from senders' bytes.

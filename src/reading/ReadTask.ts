@@ -168,6 +168,8 @@ export interface ThreadSettings {
   readonly senderChecks: boolean
   /** Niceness of the thread: 0 as the process, up to 19 for less CPU time. Only Linux has it. */
   readonly niceness: number
+  /** The URL of its script. */
+  readonly script: string
   /** Shared: the number of the current message, 0 without one. */
   readonly current: Int32Array
 }
