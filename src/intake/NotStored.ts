@@ -9,7 +9,7 @@ export const notStored = (cause: unknown) =>
   new NotStored({ cause: Cause.isCause(cause) ? Cause.squash(cause) : cause })
 
 /** The innermost error, because outer ones only name the part that failed. */
-function reasonOf(error: unknown): string {
+const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined || error.cause === null ? error.message : reasonOf(error.cause)
 }

@@ -2,8 +2,8 @@ import { Effect, FiberSet } from "effect"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
 /** Log lines about single refusals in each interval. */
-export const mostLines = 100
-export const interval = "10 seconds"
+const mostLines = 100
+const interval = "10 seconds"
 
 /**
  * Limits the log lines about single refusals. A flood has thousands of sessions a minute, and their lines would fill

@@ -90,7 +90,9 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
     const before = told.get(session) ?? new Set()
     // What clients do wrong by themselves is in the ledger.
     const isOfClient = reply.reason === "protocol" || (reply.code === 421 && reply.reason !== "too_large")
-    const isNews = !before.has(line) && !isOfClient && lines.take()
+    const isRepeated = before.has(line)
+    told.set(session, before.add(line))
+    const isNews = !isRepeated && !isOfClient && lines.take()
     if (!isNews && !hasDebug) return
     const entry =
       reply.code === 451 && isNews
@@ -98,7 +100,6 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
         : isNews
           ? Effect.logInfo(line)
           : Effect.logDebug(line)
-    told.set(session, before.add(line))
     const [recipient] = recipients
     const workspaces =
       workspaceIds ?? recipients.flatMap((one) => (typeof one === "string" ? [] : (one.workspaceId ?? [])))

@@ -193,7 +193,8 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
     isFloodTold = isFlood
     // One line for each check, however many connections were refused.
     if (crowd.size > 0) {
-      yield* Effect.annotateLogs(Effect.logInfo("SMTP connections were refused"), Object.fromEntries(crowd))
+      const clients = Array.from(crowd, ([client, connections]) => `${client} (${connections})`).join(", ")
+      yield* Effect.annotateLogs(Effect.logInfo("SMTP connections were refused"), { clients })
       crowd = new Map()
     }
   })

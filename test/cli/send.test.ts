@@ -84,7 +84,10 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
     Effect.gen(function* () {
       const port = yield* Ports.free
       const { code, stderr } = yield* send(["--to", "ada@unknown.example", "--port", `${port}`])
-      assert.strictEqual(stderr, `127.0.0.1:${port} refused the mail: connect ECONNREFUSED 127.0.0.1:${port}\n`)
+      assert.strictEqual(
+        stderr,
+        `No mail server answers at 127.0.0.1:${port} (connect ECONNREFUSED 127.0.0.1:${port}). Start Inlet, or name another one with --host and --port\n`
+      )
       assert.strictEqual(code, 1)
     })
   )

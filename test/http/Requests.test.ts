@@ -164,6 +164,15 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
+    it.effect("answer 400 to a word that is none of a few, and name all", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, key } = yield* inlet.inbox()
+        const answer = yield* inlet.call("GET", `/api/domains/${domainId}/events?order=up`, { key })
+        assertError(answer, 400, /^order: Expected one of asc, desc$/)
+      })
+    )
+
     it.effect("answer 400 to a field that the route does not have, and name the fields that it has", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

@@ -237,6 +237,18 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
     })
   )
 
+  it.effect("may be for a quoted local part, as over SMTP", () =>
+    Effect.gen(function* () {
+      const { say, ...box } = yield* inbox
+      const { json, status } = yield* say({ recipient: `"john doe"@${box.domain}` }, "?wait=30")
+      assert.strictEqual(status, 201, JSON.stringify(json))
+      const [event] = yield* Mailbox.events(box)
+      assert.strictEqual(event.recipient, `"john doe"@${box.domain}`)
+      const open = yield* say({ recipient: `"john doe@${box.domain}` })
+      assert.strictEqual(open.status, 400)
+    })
+  )
+
   it.effect("keeps its simulated verdicts when another reader takes it over", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

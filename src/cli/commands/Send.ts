@@ -57,7 +57,8 @@ export const command = Command.make(
   }, Effect.scoped)
 ).pipe(Command.withDescription("Send a mail to the local SMTP server"))
 
-const isUnreached = (cause: unknown) => /^(?:ECONNREFUSED|EHOSTUNREACH|ENOTFOUND|EDNS)$/.test(`${Object(cause).code}`)
+/** Without a connection, nodemailer passes the error of the system call on. */
+const isUnreached = (cause: unknown) => /^(?:connect|getaddrinfo)$/.test(`${Object(cause).syscall}`)
 
 /** The server's answer, or the reason that there is none. */
 const reasonOf = (cause: unknown): string => {

@@ -37,6 +37,7 @@ const clearer: Readonly<Record<string, string>> = {
 }
 
 const literals = /^Expected ("[\w ]*"(?: \| "[\w ]*")+)$/
+const oneOf = (_: string, all: string) => `Expected one of ${all.replaceAll('"', "").replaceAll(" | ", ", ")}`
 
 /** The maximum length of a field's name in a message. Clients choose unknown ones. */
 const shown = 100
@@ -53,7 +54,7 @@ export const describe = (issue: SchemaIssue.Issue, whole = "", fields: ReadonlyA
       if (field === "") return message === "Expected object" && whole !== "" ? `The body: Expected ${whole}` : message
       if (message === excess && names.length === 1 && fields.length > 0)
         return `${field}: There is no such field; this route has ${fields.join(", ")}`
-      return `${field}: ${clearer[message] ?? message.replace(literals, (_, all: string) => `Expected one of ${all.replaceAll('"', "").replaceAll(" | ", ", ")}`)}`
+      return `${field}: ${clearer[message] ?? message.replace(literals, oneOf)}`
     })
     .join("; ")
 

@@ -591,6 +591,10 @@ layer(
       const [event] = yield* Mailbox.events(inbox)
       const { json: domains } = yield* ask("/api/domains")
       assert.lengthOf(domains.domains, 1)
+      assert.strictEqual(
+        (yield* ask("/api/domains/wallet")).json.error,
+        "This key sees only mail for * at one domain: GET /api/domains/wallet requires the workspace's own key, `Authorization: Bearer ak_live_…`"
+      )
       assert.deepStrictEqual(recipientsOf((yield* ask("/api/events")).json.events), ["agent"])
       assert.notInclude((yield* ask("/api/trace")).text, inbox.domain)
       const other = `/api/domains/${inbox.domainId}`
