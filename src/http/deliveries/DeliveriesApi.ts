@@ -127,7 +127,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
         OpenApi.annotations({
           summary: "Report the outcomes of deliveries",
           description:
-            "Each outcome is listed as an attempt with the `url` `pull`. A 2xx counts as delivered, and the first one makes the domain `live`. Other outcomes are retried like webhooks, except 410. The last failure makes the delivery `dead`. Each outcome has its own `status` in the answer. 409 means that its lease has expired or never existed, and Inlet ignores it. A repeated outcome gets 200, and the first one counts."
+            "Each outcome is listed as an attempt with the `url` `pull`. A 2xx counts as delivered, and the first one makes the domain `live`. Other outcomes are retried like webhooks, except 410. The last failure makes the delivery `dead`. Each outcome has its own `status` in the answer. 409 means that its lease has expired or never existed, and Inlet ignores it. A repeated outcome gets 200, and the first one counts. Unknown fields are ignored, so a lease may come back with an outcome added."
         })
       )
   )
