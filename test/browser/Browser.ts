@@ -64,11 +64,23 @@ export class Browser extends Context.Service<
       })
 
       return Browser.of({
-        visit: (options, steps) => Effect.scoped(Effect.asVoid(Effect.flatMap(open(options), steps)))
+        visit: (options, steps) =>
+          Effect.scoped(
+            Effect.asVoid(
+              Effect.flatMap(open(options), (window) => Effect.tapCause(steps(window), () => tellText(window.page)))
+            )
+          )
       })
     })
   )
 }
+
+/** Logs what a person could read in the page when a test failed. */
+const tellText = (page: Page) =>
+  Effect.promise(() => page.locator("body").ariaSnapshot({ timeout: 2_000 })).pipe(
+    Effect.flatMap((text) => Effect.logError(`${page.url()} showed:\n${text}`)),
+    Effect.catchCause(() => Effect.void)
+  )
 
 /** The actions and observations of a person in the page. */
 export const step = <A>(act: () => Promise<A>): Effect.Effect<A> => Effect.promise(act)

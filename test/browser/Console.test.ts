@@ -341,6 +341,29 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("keeps the buttons of a webhook in their place when its figures come", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
+          const held = Promise.withResolvers<void>()
+          yield* step(() =>
+            page.route("**/webhooks/*/health", async (route) => {
+              await held.promise
+              await route.continue()
+            })
+          )
+          const row = page.locator(".webhooks > li").last()
+          yield* step(() => row.locator("summary").first().click())
+          const button = row.getByRole("button", { name: "Reject its mail" })
+          const before = yield* step(() => button.boundingBox())
+          held.resolve()
+          yield* step(() => row.getByText("0 attempts in 24 h").waitFor())
+          assert.deepStrictEqual(yield* step(() => button.boundingBox()), before)
+        })
+      )
+    )
+
     it.effect("answers where a mail is by sender and recipient, also of a refused one", () =>
       visiting(({ complaints, inlet, page }) =>
         Effect.gen(function* () {
