@@ -1,13 +1,10 @@
-import { createServer, request } from "node:http"
 import { NodeServices } from "@effect/platform-node"
-import { Array, Clock, Duration, Effect, Fiber, FileSystem, Redacted } from "effect"
+import { Array, Duration, Effect, Fiber, FileSystem, Redacted } from "effect"
 import * as WorkerThread from "../src/threads/WorkerThread.ts"
 import { DnsServer } from "../test/DnsServer.ts"
 import * as InletProcess from "../test/InletProcess.ts"
-import * as Mailbox from "../test/Mailbox.ts"
-import * as Ports from "../test/Ports.ts"
 import { Cluster } from "./Cluster.ts"
-import * as HeavyMails from "./HeavyMails.ts"
+import type * as Crowd from "./Crowd.ts"
 import type { Had, Task } from "./Neighbour.ts"
 
 /** Workspaces that receive costly mails while a neighbor receives ordinary ones, and the number of mails for each. */
@@ -35,8 +32,6 @@ export const all = [one, many].flatMap((scenario) => [
 /** The bounds of each scenario, in milliseconds. */
 const bounds = { replyP99: 100, webhookMost: 2_000, eventWithin: 60_000 }
 
-const connectionsOfEach = 4
-const readers = 32
 const sendMillis = 50_000
 const readMillis = 50_000
 
@@ -55,56 +50,14 @@ export interface Verdict {
   readonly faults: ReadonlyArray<string>
 }
 
-/** Requests the content of an event. Returns the status. */
-const content = (url: string, key: string, localAddress: string) =>
-  Effect.callback<number>((resume) => {
-    const asked = request(url, { agent: false, localAddress, headers: { authorization: `Bearer ${key}` } })
-    asked.on("response", (response) => {
-      response.resume()
-      response.on("end", () => resume(Effect.succeed(response.statusCode ?? 0)))
-    })
-    asked.on("error", () => resume(Effect.succeed(0)))
-    asked.end()
-    return Effect.sync(() => void asked.destroy())
-  })
-
-/** The event of a costly mail, as its webhook received it. */
-interface Heard {
-  readonly eventId: string
-  readonly domain: string
-  readonly parse: string
-}
-
-/** A webhook that stores the needed part of each event. */
-const listening = Effect.gen(function* () {
-  const heard = new Map<string, Heard>()
-  const server = createServer((request, response) => {
-    const pieces: Array<Buffer> = []
-    request.on("data", (piece: Buffer) => pieces.push(piece))
-    request.on("end", () => {
-      const { domain, event_id, parse } = JSON.parse(Buffer.concat(pieces).toString())
-      heard.set(event_id, { eventId: event_id, domain, parse })
-      response.end()
-    })
-  })
-  const port = yield* Ports.free
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
-    () =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
-  return { heard, url: `http://127.0.0.1:${port}/hook` }
-})
-
 const count = <Key extends PropertyKey>(keys: Iterable<Key>): Record<Key, number> => {
   const counts: Partial<Record<Key, number>> = {}
   for (const key of keys) counts[key] = (counts[key] ?? 0) + 1
   // Count by key.
   return counts as Record<Key, number>
 }
+
+const mixedUp = Effect.die(new Error("A thread gave the answer to another task"))
 
 /** Runs one scenario against a service with default settings. */
 export const run = Effect.fn("Neighbours.run")(
@@ -123,9 +76,9 @@ export const run = Effect.fn("Neighbours.run")(
     })
     const neighbour = yield* WorkerThread.make<Task, string | Had>(new URL("Neighbour.ts", import.meta.url))
     const inbox = yield* inlet.inbox(`${yield* neighbour.ask("webhook")}`)
-    const { heard, url: hook } = yield* listening
-    const heavy = yield* Effect.forEach(Array.range(1, scenario.workspaces), () => inlet.inbox(hook))
-    const mails = HeavyMails.all.map((mail) => mail.build())
+    const crowd = yield* WorkerThread.make<Crowd.Task, Crowd.Answer>(new URL("Crowd.ts", import.meta.url))
+    const hook = yield* crowd.ask("webhook")
+    const heavy = yield* Effect.forEach(Array.range(1, scenario.workspaces), () => inlet.inbox(`${hook}`))
 
     const work = Effect.fnUntraced(function* (when: string, millis: number) {
       const had = yield* neighbour.ask({ smtpPort: inlet.smtpPort, inbox, name: `${name}-${when}`, millis })
@@ -138,69 +91,30 @@ export const run = Effect.fn("Neighbours.run")(
       return { done, had: yield* Fiber.join(felt) }
     })
 
-    // Equal messages would be deduplicated. The largest ones have no room for another field.
-    const deliver = (address: string, workspace: number, number: number) =>
-      Mailbox.deliver(
-        inlet.smtpPort,
-        address,
-        Buffer.concat([
-          Buffer.from(`X-Number: ${number}\r\n`),
-          (mails[number % mails.length] ?? Buffer.alloc(0)).subarray(0, -32)
-        ]),
-        { localAddress: `127.0.2.${1 + workspace}` }
-      )
-    let firstAt = 0
-    const send = Effect.forEach(
-      heavy,
-      ({ address }, workspace) =>
-        Effect.forEach(
-          Array.range(1, scenario.mailsOfEach),
-          (number) =>
-            Effect.tap(deliver(address, workspace, workspace + number), () =>
-              Effect.map(Clock.currentTimeMillis, (now) => {
-                if (firstAt === 0) firstAt = now
-              })
-            ),
-          { concurrency: connectionsOfEach }
-        ),
-      { concurrency: "unbounded" }
-    )
     const total = scenario.workspaces * scenario.mailsOfEach
-    /** Waits until the webhook has the events of all costly mails, or until four times the allowed time. */
-    const arrived = Effect.gen(function* () {
-      while (heard.size < total && (yield* Clock.currentTimeMillis) - firstAt < 4 * bounds.eventWithin) {
-        yield* Effect.sleep("250 millis")
-      }
-      return [...heard.values()]
-    })
-    const storm = Effect.gen(function* () {
-      const replies = (yield* send).flat()
-      const events = yield* arrived
-      return { replies, events, millis: (yield* Clock.currentTimeMillis) - firstAt }
-    })
-    const readAll = (events: ReadonlyArray<Heard>) =>
-      Effect.gen(function* () {
-        const until = (yield* Clock.currentTimeMillis) + readMillis
-        const inboxes = new Map(heavy.map((inbox) => [inbox.address.replace(/.*@/, ""), inbox]))
-        const paths = events.flatMap(({ domain, eventId }) => {
-          const inbox = inboxes.get(domain)
-          return inbox === undefined
-            ? []
-            : [{ path: `/api/domains/${inbox.domainId}/events/${eventId}/content`, key: inbox.key }]
-        })
-        const statuses: Array<number> = []
-        yield* Effect.forEach(
-          Array.range(1, readers),
-          Effect.fnUntraced(function* (reader) {
-            for (let at = reader; (yield* Clock.currentTimeMillis) < until; at += readers) {
-              const { key, path } = paths[at % paths.length] ?? { key: "", path: "" }
-              statuses.push(yield* content(`${inlet.url}${path}`, key, "127.0.0.9"))
-            }
-          }),
-          { concurrency: "unbounded", discard: true }
-        )
-        return count(statuses)
-      })
+    const storm = Effect.flatMap(
+      crowd.ask({
+        smtpPort: inlet.smtpPort,
+        addresses: heavy.map(({ address }) => address),
+        mailsOfEach: scenario.mailsOfEach,
+        patience: 4 * bounds.eventWithin
+      }),
+      (sent) => (typeof sent === "object" && "replies" in sent ? Effect.succeed(sent) : mixedUp)
+    )
+    const inboxes = new Map(heavy.map((inbox) => [inbox.address.replace(/.*@/, ""), inbox]))
+    const readAll = (events: ReadonlyArray<Crowd.Heard>) =>
+      Effect.flatMap(
+        crowd.ask({
+          millis: readMillis,
+          requests: events.flatMap(({ domain, eventId }) => {
+            const inbox = inboxes.get(domain)
+            return inbox === undefined
+              ? []
+              : [{ url: `${inlet.url}/api/domains/${inbox.domainId}/events/${eventId}/content`, key: inbox.key }]
+          })
+        }),
+        (read) => (typeof read === "object" && "statuses" in read ? Effect.succeed(read.statuses) : mixedUp)
+      )
 
     const quiet = yield* work("quiet", 10_000)
     const { done, had: sending } = yield* beside("sending", sendMillis, storm)
