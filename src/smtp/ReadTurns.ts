@@ -4,10 +4,10 @@ import { FairQueue } from "../schedule/FairQueue.ts"
 const largeRead = 32 * 1024
 
 /**
- * Message bytes of large reads in one event-loop turn. They take a millisecond or two to read, hash, copy and write, and a
- * small message waits for some eight turns.
+ * Message bytes of large reads in one event-loop turn, as many as Node reads at once. They take about a millisecond to
+ * read, hash, copy and write, and a small message waits for some eight turns.
  */
-const mostOfTurn = 128 * 1024
+const mostOfTurn = 64 * 1024
 
 /** Tenants take turns by the bytes they sent in the last seconds. */
 const halfLifeMilliseconds = 2_000

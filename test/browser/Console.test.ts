@@ -347,12 +347,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           const inbox = yield* inlet.inbox()
           yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
           const held = Promise.withResolvers<void>()
-          yield* step(() =>
-            page.route("**/webhooks/*/health", async (route) => {
-              await held.promise
-              await route.continue()
-            })
-          )
+          yield* step(() => page.route("**/webhooks/*/health", (route) => held.promise.then(() => route.continue())))
           const row = page.locator(".webhooks > li").last()
           yield* step(() => row.locator("summary").first().click())
           const button = row.getByRole("button", { name: "Reject its mail" })

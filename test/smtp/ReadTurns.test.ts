@@ -9,11 +9,11 @@ const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resum
 const making = () => {
   const turns = new ReadTurns(() => 0)
   const went: Array<string> = []
-  return { went, read: (name: string, bytes = 64 * kib) => turns.readOn(name, bytes, () => void went.push(name)) }
+  return { went, read: (name: string, bytes = 32 * kib) => turns.readOn(name, bytes, () => void went.push(name)) }
 }
 
 describe("Large reads of messages", () => {
-  it.live("are limited to 128 KiB in an event-loop turn, and go on in the next ones", () =>
+  it.live("are limited to 64 KiB in an event-loop turn, and go on in the next ones", () =>
     Effect.gen(function* () {
       const { read, went } = making()
       for (let connection = 0; connection < 5; connection++) read("a")
