@@ -341,18 +341,28 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
-    it.effect("keeps the buttons of a webhook in their place when its figures come", () =>
+    it.effect("keeps webhooks and their buttons in their place when figures come", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {
           const inbox = yield* inlet.inbox()
+          const held = { domain: Promise.withResolvers<void>(), webhook: Promise.withResolvers<void>() }
+          yield* step(() =>
+            page.route("**/webhook/health", (route) => held.domain.promise.then(() => route.continue()))
+          )
+          yield* step(() =>
+            page.route("**/webhooks/*/health", (route) => held.webhook.promise.then(() => route.continue()))
+          )
+          const loaded = page.waitForResponse(/\/api\/domains\/[\w-]+$/)
           yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
-          const held = Promise.withResolvers<void>()
-          yield* step(() => page.route("**/webhooks/*/health", (route) => held.promise.then(() => route.continue())))
+          yield* step(() => loaded.then((response) => response.finished()))
           const row = page.locator(".webhooks > li").last()
+          // The card of the health stands above them.
+          assert.isNull(yield* step(() => row.boundingBox({ timeout: 1_000 }).catch(() => null)))
+          held.domain.resolve()
           yield* step(() => row.locator("summary").first().click())
           const button = row.getByRole("button", { name: "Reject its mail" })
           const before = yield* step(() => button.boundingBox())
-          held.resolve()
+          held.webhook.resolve()
           yield* step(() => row.getByText("0 attempts in 24 h").waitFor())
           assert.deepStrictEqual(yield* step(() => button.boundingBox()), before)
         })

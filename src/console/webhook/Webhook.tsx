@@ -21,7 +21,9 @@ export const Webhook = () => {
   const health = useLoaded(domainId, (signal) =>
     call("GET /api/domains/{id}/webhook/health", { path: [domainId], signal })
   )
-  const loaded = domain.value.value
+  // Its card stands above the others, and would move them if it came later.
+  const isHealthKnown = health.value.value !== undefined || health.error.value !== undefined
+  const loaded = isHealthKnown ? domain.value.value : undefined
   const reload = async () => {
     await Promise.all([domain.reload(), health.reload()])
   }
