@@ -1,3 +1,4 @@
+import { createServer } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
@@ -90,6 +91,25 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
       )
       assert.strictEqual(code, 1)
     })
+  )
+
+  it.effect("says that no mail server answers where one closes the connection without a reply", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const port = yield* Ports.free
+        const closing = createServer((socket) => socket.end())
+        yield* Effect.acquireRelease(
+          Effect.callback<void>((resume) => void closing.listen(port, "127.0.0.1", () => resume(Effect.void))),
+          () => Effect.sync(() => closing.close())
+        )
+        const { code, stderr } = yield* send(["--to", "ada@unknown.example", "--port", `${port}`])
+        assert.strictEqual(
+          stderr,
+          `No mail server answers at 127.0.0.1:${port} (Connection closed unexpectedly). Start Inlet, or name another one with --host and --port\n`
+        )
+        assert.strictEqual(code, 1)
+      })
+    )
   )
 
   it.effect("rejects an invalid flag", () =>

@@ -57,8 +57,8 @@ export const command = Command.make(
   }, Effect.scoped)
 ).pipe(Command.withDescription("Send a mail to the local SMTP server"))
 
-/** Without a connection, nodemailer passes the error of the system call on. */
-const isUnreached = (cause: unknown) => /^(?:connect|getaddrinfo)$/.test(`${Object(cause).syscall}`)
+/** No connection, or one that the server left silent or closed. Every reply of a mail server is in `response`. */
+const isUnreached = (cause: unknown) => Object(cause).command === "CONN" && Object(cause).response === undefined
 
 /** The server's answer, or the reason that there is none. */
 const reasonOf = (cause: unknown): string => {
