@@ -4,7 +4,7 @@ import * as WorkerThread from "../src/threads/WorkerThread.ts"
 import { DnsServer } from "../test/DnsServer.ts"
 import * as InletProcess from "../test/InletProcess.ts"
 import { Cluster } from "./Cluster.ts"
-import type * as Crowd from "./Crowd.ts"
+import type * as HeavyMailClients from "./HeavyMailClients.ts"
 import type { Had, Task } from "./Neighbour.ts"
 
 /** Workspaces that receive costly mails while a neighbor receives ordinary ones, and the number of mails for each. */
@@ -76,8 +76,10 @@ export const run = Effect.fn("Neighbours.run")(
     })
     const neighbour = yield* WorkerThread.make<Task, string | Had>(new URL("Neighbour.ts", import.meta.url))
     const inbox = yield* inlet.inbox(`${yield* neighbour.ask("webhook")}`)
-    const crowd = yield* WorkerThread.make<Crowd.Task, Crowd.Answer>(new URL("Crowd.ts", import.meta.url))
-    const hook = yield* crowd.ask("webhook")
+    const clients = yield* WorkerThread.make<HeavyMailClients.Task, HeavyMailClients.Answer>(
+      new URL("HeavyMailClients.ts", import.meta.url)
+    )
+    const hook = yield* clients.ask("webhook")
     const heavy = yield* Effect.forEach(Array.range(1, scenario.workspaces), () => inlet.inbox(`${hook}`))
 
     const work = Effect.fnUntraced(function* (when: string, millis: number) {
@@ -93,7 +95,7 @@ export const run = Effect.fn("Neighbours.run")(
 
     const total = scenario.workspaces * scenario.mailsOfEach
     const storm = Effect.flatMap(
-      crowd.ask({
+      clients.ask({
         smtpPort: inlet.smtpPort,
         addresses: heavy.map(({ address }) => address),
         mailsOfEach: scenario.mailsOfEach,
@@ -102,9 +104,9 @@ export const run = Effect.fn("Neighbours.run")(
       (sent) => (typeof sent === "object" && "replies" in sent ? Effect.succeed(sent) : mixedUp)
     )
     const inboxes = new Map(heavy.map((inbox) => [inbox.address.replace(/.*@/, ""), inbox]))
-    const readAll = (events: ReadonlyArray<Crowd.Heard>) =>
+    const readAll = (events: ReadonlyArray<HeavyMailClients.Heard>) =>
       Effect.flatMap(
-        crowd.ask({
+        clients.ask({
           millis: readMillis,
           requests: events.flatMap(({ domain, eventId }) => {
             const inbox = inboxes.get(domain)

@@ -19,7 +19,7 @@ export const Limit = wholeNumber(
 )
 /** Zero turns a limit off. */
 export const ByteLimit = wholeNumber("Expected a whole number of bytes, or 0 to turn the limit off", /^\d+$/)
-/** Postgres has no dates for millions of days ago. */
+/** Millions of days ago is before PostgreSQL's first date. */
 export const Days = wholeNumber("Expected a whole number of days up to 36500, or 0 to keep everything", /^\d+$/, 36_500)
 export const Cents = wholeNumber("Expected a whole number of US cents, such as 299 for $2.99", /^\d+$/)
 export const Port = wholeNumber("Expected a port number from 0 to 65535", /^\d+$/, 65_535)

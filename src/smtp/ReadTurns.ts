@@ -4,8 +4,8 @@ import { FairQueue } from "../schedule/FairQueue.ts"
 const largeRead = 32 * 1024
 
 /**
- * Message bytes of large reads in one event-loop turn, as many as Node reads at once. They take about a millisecond to
- * read, hash, copy and write, and a small message waits for some eight turns.
+ * Bytes of large reads processed in one event-loop turn: one of Node's largest reads. Processing them takes about a
+ * millisecond, and a small message needs about eight turns until its reply.
  */
 const mostOfTurn = 64 * 1024
 

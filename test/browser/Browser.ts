@@ -75,7 +75,7 @@ export class Browser extends Context.Service<
   )
 }
 
-/** Logs what a person could read in the page when a test failed. */
+/** Logs the text of the page of a failed test, if the page still answers. */
 const tellText = (page: Page) =>
   Effect.promise(() => page.locator("body").ariaSnapshot({ timeout: 2_000 })).pipe(
     Effect.flatMap((text) => Effect.logError(`${page.url()} showed:\n${text}`)),

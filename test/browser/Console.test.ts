@@ -341,7 +341,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
-    it.effect("keeps webhooks and their buttons in their place when figures come", () =>
+    it.effect("keeps webhooks and their buttons in place while their figures load", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {
           const inbox = yield* inlet.inbox()
@@ -356,7 +356,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
           yield* step(() => loaded.then((response) => response.finished()))
           const row = page.locator(".webhooks > li").last()
-          // The card of the health stands above them.
+          // They appear together with the health card above them.
           assert.isNull(yield* step(() => row.boundingBox({ timeout: 1_000 }).catch(() => null)))
           held.domain.resolve()
           yield* step(() => row.locator("summary").first().click())

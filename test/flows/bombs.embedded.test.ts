@@ -17,7 +17,7 @@ layer(WebhookReceiver.layer, { excludeTestServices: true, timeout: "60 seconds" 
             ...(yield* InletProcess.installation),
             LOG_LEVEL: "error"
           })
-          // On a busy machine the thread for slow messages has little of it.
+          // The thread for slow messages has a low priority, so it is slow on a busy machine.
           const patience = 60_000
           const impacts = yield* Bombardment.run(inlet, { patience, every: 5 })
           for (const { answered, api, delivered, name, reply, smtp, timer } of impacts) {

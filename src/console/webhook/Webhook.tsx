@@ -21,7 +21,7 @@ export const Webhook = () => {
   const health = useLoaded(domainId, (signal) =>
     call("GET /api/domains/{id}/webhook/health", { path: [domainId], signal })
   )
-  // Its card stands above the others, and would move them if it came later.
+  // The health card is above the others. If it loaded after them, it would push them down.
   const isHealthKnown = health.value.value !== undefined || health.error.value !== undefined
   const loaded = isHealthKnown ? domain.value.value : undefined
   const reload = async () => {

@@ -88,7 +88,7 @@ const Opened = ({
   return (
     <div class="opened">
       {webhook.description !== null && <p>{webhook.description}</p>}
-      {/* The note has its place before its figures come: a shift would take the button from under a press. */}
+      {/* Shown before its figures load, because a layout shift would move the buttons from under a click. */}
       <p class="note">
         {figure(value?.attempts)} attempts in 24 h, {figure(value?.failed)} failed. {figure(value?.pending)} pending,{" "}
         {figure(value?.held)} held, {figure(value?.dead)} dead.

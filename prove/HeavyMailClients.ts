@@ -3,10 +3,11 @@ import { platform, setPriority } from "node:os"
 import { Array, Clock, Effect, Result } from "effect"
 import { serve } from "../src/threads/Serving.ts"
 import * as Mailbox from "../test/Mailbox.ts"
+import * as Ports from "../test/Ports.ts"
 import * as HeavyMails from "./HeavyMails.ts"
 
-// The clients of the workspaces that receive costly mails: their senders, their webhook and their readers. They run in
-// a separate thread of low priority, because elsewhere they would not share the processors of the service.
+// The senders, the webhook and the readers of costly mails. Their thread has a low priority, because in production they
+// run on other machines.
 const niceness = 10
 if (platform() === "linux") Result.try(() => setPriority(niceness))
 
@@ -54,7 +55,7 @@ const readers = 32
 const heard = new Map<string, Heard>()
 
 /** Starts a webhook that stores the needed part of each event. Returns its URL. */
-const listen = Effect.callback<string>((resume) => {
+const listen = Effect.gen(function* () {
   const server = createServer((request, response) => {
     const pieces: globalThis.Array<Buffer> = []
     request.on("data", (piece: Buffer) => pieces.push(piece))
@@ -64,11 +65,9 @@ const listen = Effect.callback<string>((resume) => {
       response.end()
     })
   })
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    resume(Effect.succeed(`http://127.0.0.1:${port}/hook`))
-  })
+  const port = yield* Ports.free
+  yield* Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void)))
+  return `http://127.0.0.1:${port}/hook`
 })
 
 const mails = HeavyMails.all.map((mail) => mail.build())
