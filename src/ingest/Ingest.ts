@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Arrival } from "../intake/Copies.ts"
 import { DataMemory } from "../intake/DataMemory.ts"
+import * as EnvelopeAddress from "../intake/EnvelopeAddress.ts"
 import { Intake } from "../intake/Intake.ts"
 import type { MessageBytes } from "../intake/MessageBytes.ts"
 import type { Recipient } from "../intake/Recipient.ts"
@@ -134,6 +135,8 @@ export class Ingest extends Context.Service<
         if (announced > messageBytes) {
           return yield* refuse({ ...about, reply: Reply.tooLarge(messageBytes), bytes: announced })
         }
+        // Empty for a bounce.
+        if (from !== "" && !EnvelopeAddress.isValid(from)) return yield* refuse({ ...about, reply: Reply.badSender })
         const { admitted, refused } = yield* RelayedRecipients.admit(intake, domain, envelope, recipients)
         for (const { address, cause, reply } of refused) {
           yield* refusals.refused({ ...about, reply, recipients: [address], cause })

@@ -1,5 +1,6 @@
 import { type Cause, Effect, Exit } from "effect"
 import * as DomainNames from "../domains/DomainNames.ts"
+import * as EnvelopeAddress from "../intake/EnvelopeAddress.ts"
 import type { Intake } from "../intake/Intake.ts"
 import { type Recipient, UnknownDomain } from "../intake/Recipient.ts"
 import * as Reply from "../intake/Reply.ts"
@@ -33,6 +34,10 @@ export const admit = Effect.fnUntraced(function* (
   const admitted: Array<Recipient> = []
   const refused: Array<RefusedRecipient> = []
   for (const address of addresses) {
+    if (!EnvelopeAddress.isValid(address)) {
+      refused.push({ address, reply: Reply.badRecipient, cause: undefined })
+      continue
+    }
     const isHere = DomainNames.canonical(address.slice(address.lastIndexOf("@") + 1)) === domain.domain
     const exit = yield* Effect.exit(isHere ? intake.admit(address, envelope) : new UnknownDomain())
     // Another workspace may hold the name, and a relay speaks for the domain of its key alone.

@@ -74,6 +74,20 @@ export const bug: Reply = {
 export const fromCause = (cause: Cause.Cause<IntakeError | DataMemoryFull>): Reply =>
   Option.match(Cause.findErrorOption(cause), { onNone: () => bug, onSome: fromError })
 
+/** The replies to an envelope address that is none, as smtp-server gives them by itself. */
+export const badSender: Reply = {
+  code: 501,
+  enhanced: "5.1.7",
+  text: "Error: Bad sender address syntax",
+  reason: "protocol"
+}
+export const badRecipient: Reply = {
+  code: 501,
+  enhanced: "5.1.3",
+  text: "Error: Bad recipient address syntax",
+  reason: "relay"
+}
+
 /** The reply to a message over the size limit, which smtp-server gives by itself. */
 export const tooLarge = (limit: number): Reply => ({
   code: 552,

@@ -7,6 +7,7 @@ import { canonical } from "../domains/DomainNames.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import type { Arrival } from "../intake/Copies.ts"
 import { memoryFull } from "../intake/DataMemory.ts"
+import * as EnvelopeAddress from "../intake/EnvelopeAddress.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
 import * as Mime from "../mime/Mime.ts"
 import { Conflict, Invalid, TooLarge, TooManyRequests, Unavailable } from "../model/ApiError.ts"
@@ -145,11 +146,9 @@ export class Simulation extends Context.Service<
   )
 }
 
-const addressForm = /^(?:[^\p{C}\s<>@]{1,64}|"(?:[^\p{C}"\\]|\\\P{C}){1,62}")@[^\p{C}\s<>@]{1,255}$/u
-
 /** The recipient, which must be at this domain. */
 const addressIn = ({ domain }: Inbox, recipient = `inbox@${domain}`) =>
-  addressForm.test(recipient) && canonical(recipient.slice(recipient.lastIndexOf("@") + 1)) === domain
+  EnvelopeAddress.isValid(recipient) && canonical(recipient.slice(recipient.lastIndexOf("@") + 1)) === domain
     ? Effect.succeed(recipient)
     : new Invalid({ message: `recipient: Expected an address at ${domain}, such as inbox@${domain}` })
 

@@ -242,6 +242,26 @@ layer(TestInlet.layer(settings).pipe(Layer.provide(quick)), { excludeTestService
       })
     )
 
+    it.effect("goes to nobody if a recipient or the sender is no single address, as in SMTP", () =>
+      Effect.gen(function* () {
+        const box = yield* inbox
+        const [one, two] = [`one@${box.domain}`, `two@${box.domain}`]
+        for (const recipient of [`${one},${two}`, `a b@${box.domain}`, `a@b@${box.domain}`, `@${box.domain}`, ""]) {
+          const refused = yield* box.hand(message("no-recipient"), { recipient: [one, recipient] })
+          assert.deepStrictEqual(told(refused), [422, 501, "5.1.3"], recipient)
+          assert.deepStrictEqual(refused.json.recipients, [recipient])
+        }
+        for (const from of ["ada", "a@b.example,c@d.example", "a b@c.example", "@d.example"]) {
+          assert.deepStrictEqual(told(yield* box.hand(message("no-sender"), { from })), [422, 501, "5.1.7"], from)
+        }
+        assert.lengthOf(yield* Mailbox.events(box), 0)
+        const quoted = `"one, two@home"@${box.domain}`
+        for (const given of [{ recipient: quoted }, { from: "" }, { from: `"a b"@sender.example` }]) {
+          assert.strictEqual((yield* box.hand(message(JSON.stringify(given)), given)).status, 202)
+        }
+      })
+    )
+
     it.effect("is refused with the reply of SMTP, and is in the ledger and the trace as relayed", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
