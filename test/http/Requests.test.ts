@@ -195,6 +195,41 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
+    it.effect("answer 400 to a body that the route would ignore, and do nothing", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, key } = yield* inlet.inbox()
+        const event = `/api/domains/${domainId}/events/01890000-0000-7000-8000-000000000000`
+        for (const path of ["/api/workspaces/rotate-key", "/api/workspaces/rotate-secret", `${event}/replay`]) {
+          const field = yield* inlet.call("POST", path, { key, body: { dry_run: true } })
+          assertError(field, 400, /^dry_run: There is no such field; this route takes no body$/)
+          for (const body of ["not json", "[1]", `{"name":"${"x".repeat(1_000)}`]) {
+            const other = yield* inlet.call("POST", path, { key, body })
+            assertError(other, 400, /^The body: Expected none; this route takes no body$/)
+          }
+        }
+        assertError(
+          yield* inlet.call("DELETE", `/api/domains/${domainId}`, { key, body: { if: "unused" } }),
+          400,
+          /^if: There is no such field/
+        )
+        assert.strictEqual((yield* inlet.call("GET", `/api/domains/${domainId}`, { key })).status, 200)
+      })
+    )
+
+    it.effect("have no body, or an empty object or null as clients send, where the route takes none", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { key } = yield* inlet.inbox()
+        for (const [index, body] of [undefined, "", " ", "{}", " { } ", "null"].entries()) {
+          for (const headers of [{}, { "idempotency-key": `key-${index}` }]) {
+            const { status } = yield* inlet.call("POST", "/api/instant-inbox", { key, body, headers })
+            assert.strictEqual(status, 200, body)
+          }
+        }
+      })
+    )
+
     it.effect("answer 400 when the name is not UTF-8", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
