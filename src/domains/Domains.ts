@@ -19,6 +19,7 @@ import { isWithin } from "./DomainNames.ts"
 import type { DomainRow, Owned } from "./DomainRows.ts"
 import * as DomainRows from "./DomainRows.ts"
 import * as PlatformName from "./PlatformName.ts"
+import * as PurchasedRows from "./PurchasedRows.ts"
 
 /** A domain, with the signing key of its webhook's format if that was just made. */
 interface WithKey {
@@ -30,7 +31,10 @@ interface WithKey {
 export class Domains extends Context.Service<
   Domains,
   {
-    /** Registers an own domain to be verified. The name is canonical. */
+    /**
+     * Registers an own domain to be verified. The name is canonical. One that the workspace bought and deleted is
+     * attached and verified without its doing, as after the purchase.
+     */
     create(workspaceId: WorkspaceId, name: DomainName): Effect.Effect<Domain, Invalid | Conflict | SqlError>
     /** The instant inbox of the workspace on the platform domain. The first call creates it. */
     instantInbox(
@@ -121,11 +125,20 @@ export class Domains extends Context.Service<
         return yield* sql
           .withTransaction(
             Effect.gen(function* () {
+              const txtValue = `service_verify_${token}`
               yield* checkRoom(workspaceId, name)
-              return yield* rows.insert({ id, workspaceId, name, origin: "byo", txtValue: `service_verify_${token}` })
+              const [bought] = yield* PurchasedRows.takeBack(sql, { id, workspaceId, name, txtValue })
+              if (bought !== undefined) return yield* rows.selectOwned({ id, workspaceId })
+              return yield* rows.insert({ id, workspaceId, name, origin: "byo", txtValue })
             })
           )
           .pipe(
+            // Of another workspace, which finds that the name is sold.
+            Effect.catchReason(
+              "SqlError",
+              "UniqueViolation",
+              () => new Conflict({ message: `Another order for ${name} is in progress. Retry in a minute` })
+            ),
             Effect.flatMap(([row]) => (row === undefined ? Effect.die("no domain row inserted") : Effect.succeed(row))),
             Effect.map(toDomain)
           )

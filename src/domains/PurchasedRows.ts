@@ -27,6 +27,30 @@ export const insertPurchased = (sql: SqlClient.SqlClient, domain: Purchased) => 
   RETURNING id
 `
 
+/**
+ * Attaches a name again that the workspace bought, deleted, and owns until the end of its term. The order publishes the
+ * records again. Returns no row for any other name.
+ */
+export const takeBack = (sql: SqlClient.SqlClient, domain: Omit<Purchased, "registrar" | "years">) => sql`
+  WITH bought AS (
+    SELECT id, registrar, created_at + make_interval(years => years) AS term_ends_at FROM orders
+    WHERE workspace_id = ${domain.workspaceId} AND name = ${domain.name} AND status = 'completed'
+      AND created_at + make_interval(years => years) > now()
+    ORDER BY id DESC LIMIT 1
+    FOR UPDATE
+  ), attached AS (
+    INSERT INTO domains (id, workspace_id, name, origin, status, txt_value, registrar, term_ends_at, verify_at)
+    SELECT ${domain.id}, ${domain.workspaceId}, ${domain.name}, 'purchased', 'pending_verification', ${domain.txtValue},
+      registrar, term_ends_at, now()
+    FROM bought
+    RETURNING id
+  )
+  UPDATE orders SET
+    status = 'provisioning', domain_id = attached.id, tries = 0, failure = NULL, due_at = now(), leased_until = NULL
+  FROM attached, bought WHERE orders.id = bought.id
+  RETURNING attached.id
+`
+
 /** Takes up to 16 purchased domains whose DNS check is due. The next check is set first, so that a crash costs one check. */
 export const claimUnverified = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({

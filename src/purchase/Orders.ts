@@ -220,6 +220,10 @@ export const toOrder = (row: OrderRow): Order => ({
   created_at: row.createdAt
 })
 
+/** How a workspace gets a domain back that it bought and deleted. */
+export const again = (name: DomainName) =>
+  `POST /api/domains with {"domain": "${name}"} attaches it again, until the end of its term.`
+
 const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
   const look = `GET /api/domains/orders/${row.id} shows how it goes on.`
   switch (row.status) {
@@ -231,7 +235,8 @@ const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
     case "provisioning":
       return ["The name is registered, and its DNS records are being published; this goes on by itself.", look]
     case "completed":
-      if (row.domainId === null) return ["The name is registered; the domain was deleted from this workspace."]
+      if (row.domainId === null)
+        return [`The name is registered; the domain was deleted from this workspace. ${again(row.name)}`]
       return [
         "DNS is spreading; the domain is verified by itself once it has.",
         `Set the webhook with PATCH /api/domains/${row.domainId}/delivery when GET /api/domains/${row.domainId} says mx_pending.`

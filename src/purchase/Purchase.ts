@@ -11,7 +11,7 @@ import { Registrars } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
 import { Fulfilment } from "./Fulfilment.ts"
 import { nameTaken } from "./OrderSteps.ts"
-import { type OrderRow, Orders } from "./Orders.ts"
+import { again, type OrderRow, Orders } from "./Orders.ts"
 import { registrable, Search } from "./Search.ts"
 
 /** Buys domain names: quotes again, debits, and starts the fulfilment. */
@@ -89,10 +89,18 @@ export class Purchase extends Context.Service<
         const [own] = yield* sql<{ readonly id: string }>`
           SELECT id FROM domains WHERE workspace_id = ${workspaceId} AND name = ${name}
         `
-        if (own === undefined) return
-        return yield* new Conflict({
-          message: `${name} is already in this workspace. GET /api/domains/${own.id} shows it`
-        })
+        if (own !== undefined) {
+          return yield* new Conflict({
+            message: `${name} is already in this workspace. GET /api/domains/${own.id} shows it`
+          })
+        }
+        const bought = yield* sql`
+          SELECT 1 FROM orders WHERE workspace_id = ${workspaceId} AND name = ${name} AND status = 'completed'
+            AND created_at + make_interval(years => years) > now()
+        `
+        if (bought.length > 0) {
+          return yield* new Conflict({ message: `This workspace has bought ${name}, and deleted it. ${again(name)}` })
+        }
       })
 
       const checkout = Effect.fnUntraced(function* (order: OrderRow) {

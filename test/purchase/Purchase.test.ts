@@ -300,6 +300,46 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
+    it.effect("is not lost with its domain: POST /api/domains attaches the name again, with new records", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { buy, get, key, order, post, wallet } = yield* customer
+        const bought = yield* buy("come-back.com")
+        yield* inlet.call("DELETE", `/api/domains/${bought.json.domain_id}`, { key })
+        const twice = yield* buy("come-back.com")
+        assert.strictEqual(twice.status, 409)
+        assert.match(twice.json.error, /POST \/api\/domains with \{"domain": "come-back\.com"\} attaches it again/)
+        assert.match((yield* order(bought.json.order_id)).next_steps.join(" "), /attaches it again/)
+        const stranger = yield* customer
+        assert.strictEqual((yield* stranger.post("/api/domains", { domain: "come-back.com" })).json.origin, "byo")
+
+        const { json: again, status } = yield* post("/api/domains", { domain: "come-back.com" })
+        assert.deepStrictEqual([status, again.origin, again.status], [201, "purchased", "pending_verification"])
+        const { json: domain } = yield* eventually(
+          get(`/api/domains/${again.id}`),
+          (seen) => seen.json.status !== "pending_verification"
+        )
+        assert.deepStrictEqual([domain.status, domain.txt_value], ["mx_pending", again.txt_value])
+        const { domain_id, status: state } = yield* order(bought.json.order_id)
+        assert.deepStrictEqual([state, domain_id], ["completed", again.id])
+        // Paid once, registered once.
+        assert.strictEqual((yield* wallet).balance_cents, 3_702)
+        assert.lengthOf(yield* registrations("come-back.com"), 1)
+      })
+    )
+
+    it.effect("is its own no longer after its term", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const { buy, key, post } = yield* customer
+        const bought = yield* buy("term-over.com")
+        yield* inlet.call("DELETE", `/api/domains/${bought.json.domain_id}`, { key })
+        yield* sql`UPDATE orders SET created_at = now() - interval '1 year' WHERE id = ${bought.json.order_id}`
+        assert.strictEqual((yield* post("/api/domains", { domain: "term-over.com" })).json.origin, "byo")
+      })
+    )
+
     it.effect("is answered 409 for a name that the workspace registered as its own", () =>
       Effect.gen(function* () {
         const { buy, post } = yield* customer

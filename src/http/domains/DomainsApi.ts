@@ -66,7 +66,8 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Add your own domain",
-          description: "Publish the TXT record from the answer, then call verify."
+          description:
+            "Publish the TXT record from the answer, then call verify. A domain that the workspace has bought and deleted comes back as `purchased` until the end of its term: its records are published and verified for you."
         })
       ),
     HttpApiEndpoint.get("list", "/api/domains", {
@@ -107,7 +108,8 @@ export class DomainsApi extends HttpApiGroup.make("domains")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Remove a domain",
-        description: "Inlet refuses its mail from then on, and deletes its messages, events and attempts."
+        description:
+          "Inlet refuses its mail from then on, and deletes its messages, events and attempts. A purchased domain stays registered: POST /api/domains attaches it again until the end of its term."
       })
     ),
     HttpApiEndpoint.post("verify", "/api/domains/:id/verify", {
