@@ -11,8 +11,9 @@ const refuse = (line) => {
 // A clone has the sources. The package and the image have compiled code.
 const [folder, ending] = has("./src/main.ts") ? ["./src", "ts"] : ["./dist/src", "js"]
 const isClone = ending === "ts"
-// `start` alone skips loading the command line.
-const isStart = process.argv.length === 3 && process.argv[2] === "start"
+// `start` without flags skips loading the command line.
+const isService = process.argv[2] === "start"
+const isStart = isService && process.argv.length === 3
 
 /**
  * Replaces this process by one with a single malloc arena. glibc otherwise keeps a heap for every few threads, which costs
@@ -39,7 +40,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
     }`
   )
 } else {
-  if (isStart) shareOneHeap()
+  if (isService) shareOneHeap()
   await import(`${folder}/${isStart ? "main" : "cli/main"}.${ending}`).catch((error) => {
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error
     refuse(

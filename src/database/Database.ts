@@ -82,7 +82,9 @@ export const explain = (where: string, error: SqlError.SqlError): string =>
     ? `The database at ${where} is not a primary at the moment (${causeOf(error)}). A restart or a failover is under way. Wait for its end`
     : isUnreachable(error)
       ? `The database at ${where} does not answer (${causeOf(error)}). Start it, or correct the setting`
-      : `The database at ${where} can't be used: ${causeOf(error)}`
+      : causeOf(error) === noUser
+        ? "Expected a user name in the URL, as in postgres://user:password@host:5432/database"
+        : `The database at ${where} can't be used: ${causeOf(error)}`
 
 /** The innermost error, because outer ones have no details. Node's error for several addresses has only a code. */
 const causeOf = (error: { readonly message: string; readonly cause?: unknown; readonly code?: unknown }): string =>
@@ -124,7 +126,14 @@ export const migrations = Layer.effectDiscard(
 
 /** True if the database was unavailable, as opposed to refusing the statement. */
 export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>
-  reason.isRetryable || (Predicate.hasProperty(reason.cause, "code") && isOutage(`${reason.cause.code}`))
+  !isMisconfigured(reason) &&
+  (reason.isRetryable || (Predicate.hasProperty(reason.cause, "code") && isOutage(`${reason.cause.code}`)))
+
+/** A URL without a user, on a machine without USER: the driver calls it a lost connection. */
+const isMisconfigured = ({ cause }: SqlError.SqlError["reason"]) =>
+  Predicate.hasProperty(cause, "message") && cause.message === noUser
+
+const noUser = "No username configured"
 
 /**
  * Temporary states of a server: out of resources (53), shutting down or starting up (57P), a system error (58), a

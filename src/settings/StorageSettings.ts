@@ -80,12 +80,19 @@ const secretsKey = setting(
   "generated in `DATA_DIR`, required in production"
 )
 
-const adminToken = setting(
-  "ADMIN_TOKEN",
-  Secret,
-  undefined,
-  "bearer token for the admin routes",
-  "generated in `DATA_DIR`, none in production: no admin routes"
+/** Characters of a token that nobody guesses. */
+const shortestToken = 16
+
+const adminToken = ownInProduction(
+  setting(
+    "ADMIN_TOKEN",
+    Secret,
+    undefined,
+    `bearer token for the admin routes, of ${shortestToken} or more characters in production`,
+    "generated in `DATA_DIR`, none in production: no admin routes"
+  ),
+  (token) => token !== undefined && Redacted.value(token).length < shortestToken,
+  `ADMIN_TOKEN: Expected ${shortestToken} or more characters in production, because it opens every workspace. openssl rand -hex 32 makes a good one`
 )
 
 export const database = Config.all({ url: databaseUrl, dataDirectory })

@@ -63,7 +63,8 @@ export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
         Effect.orDie,
         Effect.flatMap((place) => refuse(`DATABASE_URL: ${Database.explain(place, error)}`))
       ),
-    PlatformError: (error) => refuse(`DATA_DIR, RAW_DIR: ${messageOf(error)}`),
+    PlatformError: (error) =>
+      refuse(`DATA_DIR or RAW_DIR: ${messageOf(error)}. Name a folder that the user of the service may write in`),
     CryptoError: Effect.die
   }),
   Effect.tapDefect((defect) => Console.error("Inlet stopped because of a bug:", defect))

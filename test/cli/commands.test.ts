@@ -235,6 +235,37 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("allow and block senders, and remove a rule by its id or its sender", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        const rule = yield* json("senders", "allow", inbox.domain, "Acme.example")
+        yield* json("senders", "block", inbox.domain, "spam@acme.example")
+        yield* json("senders", "block", inbox.domain, "acme.example", "--match", "envelope")
+        const unsure = yield* run("senders", "remove", inbox.domain, rule.id)
+        assert.deepStrictEqual(
+          [unsure.code, unsure.stderr],
+          [1, "Remove the rule that allows acme.example? There is no terminal to confirm. Add --yes\n"]
+        )
+        const several = yield* run("senders", "remove", inbox.domain, "acme.example", "--yes")
+        assert.match(
+          several.stderr,
+          /^More than one rule is acme\.example in .*: `inlet senders list .*` shows the ids\n$/
+        )
+        const none = yield* run("senders", "remove", inbox.domain, "other.example", "--yes")
+        assert.match(none.stderr, /^No rule other\.example in /)
+        for (const which of [rule.id, "SPAM@acme.example"]) {
+          assert.strictEqual((yield* run("senders", "remove", inbox.domain, which, "--yes")).code, 0)
+        }
+        const { sender_rules: left } = yield* json("senders", "list", inbox.domain)
+        assert.deepStrictEqual(
+          left.map((one: { readonly list: string; readonly value: string }) => [one.list, one.value]),
+          [["block", "acme.example"]]
+        )
+      })
+    )
+
     it.effect("send the options of a raw webhook, and do not repeat them in an error", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -285,7 +316,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.match(search.stdout, /^DOMAIN\tAVAILABLE\tPRICE\tREGISTRAR\ncli-agent\.com\tyes\t\$12\.98\tmock\n$/)
 
         const unsure = yield* run("purchase", "cli-agent.com")
-        assert.match(unsure.stderr, /^Buy cli-agent\.com for a year at \$12\.98 a year\? [^\n]+ Add --yes\n$/)
+        assert.match(unsure.stderr, /^Buy cli-agent\.com for a year at \$12\.98\? [^\n]+ Add --yes\n$/)
         assert.strictEqual(unsure.code, 1)
         assert.strictEqual((yield* run("orders", "list")).stderr, "No orders yet\n")
 
@@ -295,7 +326,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const { orders } = yield* json("orders", "list")
         const order = yield* json("orders", "get", orders[0].order_id)
         assert.strictEqual(order.status, "completed")
-        assert.match((yield* run("wallet")).stdout, /^balance \$37\.02\n/)
+        assert.match((yield* run("wallet")).stdout, /^balance \$37\.02\n[\s\S]* {2}debit {2}-\$12\.98\n/)
         const twice = yield* run("purchase", "cli-agent.com", "--yes")
         assert.match(twice.stderr, /^[^\n]+\n$/)
         assert.strictEqual(twice.code, 1)
@@ -503,6 +534,9 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const none = yield* run("workspaces", "get", "--profile", "yours")
         assert.strictEqual(none.stderr, "No profile yours; there are mine\n")
         assert.strictEqual(none.code, 1)
+        const rotated = yield* away.run("workspaces", "rotate-key", "--yes")
+        assert.strictEqual(rotated.stderr, "The profile mine has the new one\n")
+        assert.strictEqual((yield* away.json("workspaces", "get")).name, "kept")
         assert.strictEqual((yield* run("profiles", "remove", "mine")).stdout, "Removed mine\n")
         const without = yield* run("workspaces", "get")
         assert.match(without.stderr, /^--key: Expected the API key [^\n]+\n$/)

@@ -54,6 +54,21 @@ const server = (words: string) =>
   })
 
 describe("inlet doctor", () => {
+  it.live("reads the settings in the file of --env-file, as inlet start does", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* folder}/.env`
+      yield* fs.writeFileString(file, "HTTP_PORT=abc\nSMTP_PROT=25\n")
+      const wrong = yield* Program.run(process.execPath, ["src/cli/main.ts", "doctor", "--env-file", file])
+      assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])
+      assert.strictEqual(wrong.stderr, "HTTP_PORT: Expected a port number from 0 to 65535\n")
+      const env = { HTTP_PORT: `${yield* Ports.free}`, SMTP_PORT: `${yield* Ports.free}`, DATA_DIR: yield* folder }
+      const service = yield* Program.inlet(["start", "--env-file", file], env)
+      yield* service.says("SMTP_PROT is not a setting and is ignored. Did you mean SMTP_PORT?")
+      yield* service.says("See mail arrive")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live("passes a platform with correct DNS, port and certificate", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer

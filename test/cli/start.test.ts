@@ -67,6 +67,14 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
     { ...production, DATABASE_URL: "postgres://inlet:inlet@127.0.0.1:1/inlet" },
     "DATABASE_URL: This is the trial password of docker-compose.yml. Set another POSTGRES_PASSWORD in production"
   ],
+  "production with an ADMIN_TOKEN that can be guessed": [
+    { ...production, ADMIN_TOKEN: "fifteen letters" },
+    "ADMIN_TOKEN: Expected 16 or more characters in production, because it opens every workspace. openssl rand -hex 32 makes a good one"
+  ],
+  "a DATABASE_URL without a user, where USER names none": [
+    { DATABASE_URL: "postgres://127.0.0.1:1/inlet", USER: undefined, USERNAME: undefined },
+    "DATABASE_URL: Expected a user name in the URL, as in postgres://user:password@host:5432/database"
+  ],
   "production without SECRETS_KEY": [
     { ...production, SECRETS_KEY: undefined },
     "SECRETS_KEY: Missing, and production needs it: 32 bytes in base64 (openssl rand -base64 32), the same for ever"
@@ -100,6 +108,8 @@ const explained = {
     "DATABASE_URL: Expected one host. For several servers, put HAProxy in front, which leads to the primary (docs/how-to/survive-the-loss-of-a-machine.md)",
   "SERVICE_PUBLIC_URL=inlet.example.com":
     "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://inlet.example.com",
+  "SERVICE_PUBLIC_URL=https://inlet.example.com/?from=here":
+    "SERVICE_PUBLIC_URL: Expected a URL without ? and #, because paths are added to it",
   "PLATFORM_DOMAIN=bücher.example":
     "PLATFORM_DOMAIN: Expected a name such as example.com, without a dot at its end and in its xn-- form",
   "PLATFORM_DOMAIN=example.com.":
@@ -252,11 +262,15 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       Effect.gen(function* () {
         assert.deepStrictEqual(
           yield* refusal({ DATA_DIR: "/proc/inlet" }),
-          refuses("DATA_DIR, RAW_DIR: ENOENT: no such file or directory, mkdir '/proc/inlet'")
+          refuses(
+            "DATA_DIR or RAW_DIR: ENOENT: no such file or directory, mkdir '/proc/inlet'. Name a folder that the user of the service may write in"
+          )
         )
         assert.deepStrictEqual(
           yield* refusal({ DATA_DIR: "package.json/data" }),
-          refuses(`DATA_DIR, RAW_DIR: ENOTDIR: not a directory, access '${Program.root}package.json/data'`)
+          refuses(
+            `DATA_DIR or RAW_DIR: ENOTDIR: not a directory, access '${Program.root}package.json/data'. Name a folder that the user of the service may write in`
+          )
         )
       })
     )

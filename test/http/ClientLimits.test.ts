@@ -29,14 +29,14 @@ const openDemo = Effect.fnUntraced(function* (forwardedFor: string) {
 
 const statuses = (answers: ReadonlyArray<{ readonly status: number }>) => answers.map(({ status }) => status).sort()
 
-layer(TestInlet.layer({ ...production, WORKSPACE_CREATION: "admin", ADMIN_TOKEN: "operator-token" }), {
+layer(TestInlet.layer({ ...production, WORKSPACE_CREATION: "admin", ADMIN_TOKEN: "operator-token-1" }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("In production with WORKSPACE_CREATION=admin, the operator", (it) => {
   it.effect("creates more workspaces a day than a stranger may", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
-      const team = inlet.call("POST", "/api/workspaces", { key: "operator-token", body: { name: "team" } })
+      const team = inlet.call("POST", "/api/workspaces", { key: "operator-token-1", body: { name: "team" } })
       const made = yield* Effect.replicateEffect(team, 5)
       assert.deepStrictEqual(statuses(made), [201, 201, 201, 201, 201])
     })

@@ -74,7 +74,7 @@ const remove = Command.make(
   "remove",
   { name, yes: Confirmation.yes, ...Service.operatorFlags },
   Effect.fnUntraced(function* ({ name, yes, ...flags }) {
-    yield* Confirmation.ask(yes, `Take ${name} from the workspace that holds it, with all its mail`)
+    yield* Confirmation.ask(yes, `Take ${name} from the workspace that holds it, with all its mail?`)
     yield* ask(flags, (admin) => admin.remove({ params: { domain: name } }))
   })
 ).pipe(Command.withDescription("Remove a domain and its mail from the workspace that holds it"))

@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import type { CheckStatus } from "../../health/HealthCheck.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
+import * as EnvFile from "../terminal/EnvFile.ts"
 import * as Service from "../terminal/Service.ts"
 
 const signOf: { readonly [Status in CheckStatus]: string } = { ok: "✓", error: "✗", warning: "!", unknown: "?" }
@@ -39,10 +40,14 @@ export const command = Command.make(
       Flag.withDescription("Name or id of a domain of the workspace: check whether its mail arrives, from the service"),
       Flag.optional
     ),
+    envFile: EnvFile.flag,
     ...Service.flags
   },
-  ({ domain: named, json, ...place }) =>
-    Option.match(named, { onNone: () => service(json), onSome: (name) => domain(name, json, place) })
+  ({ domain: named, envFile, json, ...place }) =>
+    Option.match(named, {
+      onNone: () => EnvFile.provide(envFile, service(json)),
+      onSome: (name) => domain(name, json, place)
+    })
 ).pipe(
   Command.withDescription("Check what incoming mail needs: DNS, port 25, certificate, raw store, database"),
   Command.provide(NodeHttpClient.layerUndici)

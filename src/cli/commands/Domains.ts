@@ -148,7 +148,7 @@ const remove = Command.make(
       place,
       Effect.fnUntraced(function* (api) {
         const { domain, id } = yield* Service.domain(api, name)
-        yield* Confirmation.ask(yes, `Remove ${domain} with its messages, events and attempts`)
+        yield* Confirmation.ask(yes, `Remove ${domain} with its messages, events and attempts?`)
         yield* api.domains.remove({ params: { id } })
         return { id, domain, removed: true }
       })

@@ -96,7 +96,7 @@ const revoke = Command.make(
         if (key === undefined) {
           return yield* new CommandFailed({ message: `No key ${id} in this workspace: \`inlet keys\` lists them` })
         }
-        yield* Confirmation.ask(yes, `Revoke the key ${called(key)}? It stops working at once`)
+        yield* Confirmation.ask(yes, `Revoke the key ${called(key)}? It stops working at once.`)
         yield* api.workspaces.revokeKey({ params: { keyId: id } })
         return { id, name: key.name, begins: key.begins, revoked: true }
       })

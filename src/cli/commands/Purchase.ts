@@ -53,7 +53,7 @@ export const command = Command.make(
             })
           yield* Confirmation.ask(
             yes,
-            `Buy ${domain} for ${years === 1 ? "a year" : `${years} years`} at $${found.price} a year`
+            `Buy ${domain} for ${years === 1 ? `a year at $${found.price}` : `${years} years at $${found.price} a year`}?`
           )
         }
         const key = Option.getOrElse(idempotencyKey, () => made)

@@ -45,7 +45,7 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
         api.replays.start({ params: { id }, payload: { ...selection, dry_run }, headers: {} })
       const { total } = yield* start(true)
       if (total === 0) return yield* Console.error(`${domain} has no ${status} deliveries to replay`)
-      yield* Confirmation.ask(yes, `Replay ${number(total)} ${status} deliveries of ${domain}`)
+      yield* Confirmation.ask(yes, `Replay ${number(total)} ${status} deliveries of ${domain}?`)
       const started = yield* start(false)
       if (!("id" in started)) return
       if (detach) return yield* Answer.lines(json, started, [started.id])

@@ -1,8 +1,10 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { SenderMatch, type SenderRule, SenderRuleId } from "../../model/SenderRule.ts"
+import { SenderMatch, type SenderRule } from "../../model/SenderRule.ts"
 import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import * as Confirmation from "../terminal/Confirmation.ts"
 import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Given from "../terminal/Given.ts"
 import * as Service from "../terminal/Service.ts"
@@ -81,14 +83,31 @@ const remove = Command.make(
   "remove",
   {
     domain,
-    which: Argument.String("rule").pipe(Argument.withDescription("id of the rule"), Argument.withSchema(SenderRuleId)),
+    which: Argument.String("rule").pipe(
+      Argument.withDescription("id of the rule, or its sender if no other rule has it")
+    ),
+    yes: Confirmation.yes,
     ...Service.flags
   },
-  Effect.fnUntraced(function* ({ domain, json, which, ...place }) {
-    yield* Service.ask(place, (api) =>
-      Effect.flatMap(Service.domain(api, domain), ({ id }) => api.senderRules.remove({ params: { id, ruleId: which } }))
+  Effect.fnUntraced(function* ({ domain, json, which, yes, ...place }) {
+    const id = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const { domain: name, id } = yield* Service.domain(api, domain)
+        const { sender_rules: rules } = yield* api.senderRules.list({ params: { id } })
+        const wanted = which.toLowerCase()
+        const [rule, other] = rules.filter((one) => one.id === wanted || one.value === wanted)
+        if (rule === undefined || other !== undefined) {
+          return yield* new CommandFailed({
+            message: `${other === undefined ? "No rule" : "More than one rule is"} ${which} in ${name}: \`inlet senders list ${name}\` shows the ids`
+          })
+        }
+        yield* Confirmation.ask(yes, `Remove the rule that ${rule.list}s ${rule.value}?`)
+        yield* api.senderRules.remove({ params: { id, ruleId: rule.id } })
+        return rule.id
+      })
     )
-    yield* Answer.lines(json, { id: which }, ["Removed the rule. Mail that it held stays held"])
+    yield* Answer.lines(json, { id }, ["Removed the rule. Mail that it held stays held"])
   })
 ).pipe(Command.withDescription("Remove a rule. Mail that it held stays held"))
 

@@ -1,11 +1,6 @@
-import { ConfigProvider, Effect, FileSystem, Option } from "effect"
-import { Command, Flag } from "effect/cli"
-
-/** The environment overrides the file, as with Node's --env-file. */
-const settingsIn = Effect.fnUntraced(function* (file: string) {
-  const text = yield* FileSystem.FileSystem.use((fs) => fs.readFileString(file))
-  return ConfigProvider.layerAdd(ConfigProvider.fromDotEnvContents(text))
-})
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import * as EnvFile from "../terminal/EnvFile.ts"
 
 // Loads the service only for this command, so that other commands start faster.
 const service = Effect.flatMap(
@@ -13,15 +8,6 @@ const service = Effect.flatMap(
   ({ program }) => program
 )
 
-export const command = Command.make(
-  "start",
-  {
-    envFile: Flag.File("env-file", { mustExist: true }).pipe(
-      Flag.withDescription("File with settings, such as .env. The environment takes precedence"),
-      Flag.optional
-    )
-  },
-  Effect.fnUntraced(function* ({ envFile }) {
-    return yield* Option.isSome(envFile) ? Effect.provide(service, yield* settingsIn(envFile.value)) : service
-  })
+export const command = Command.make("start", { envFile: EnvFile.flag }, ({ envFile }) =>
+  EnvFile.provide(envFile, service)
 ).pipe(Command.withDescription("Start the service. Its data is in DATA_DIR, default ./data"))

@@ -70,6 +70,8 @@ const markOf = (api: Service.Client, id: DomainId) =>
 const passes = ({ _tag }: { readonly _tag: string }) =>
   _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError"
 
+const seconds = (count: number) => `${count} second${count === 1 ? "" : "s"}`
+
 export const command = Command.make(
   "wait",
   {
@@ -187,7 +189,7 @@ export const command = Command.make(
       const received = DateTime.toEpochMillis(DateTime.makeUnsafe(event.receivedAt))
       const secondsAt = (time: number) => Math.max(0, Math.round((time - received) / 1_000))
       if (!isExplicit && secondsAt(began) > 0) {
-        yield* Console.error(`This code came ${secondsAt(began)} seconds before the command`)
+        yield* Console.error(`This code came ${seconds(secondsAt(began))} before the command`)
       }
       yield* printed.keep(event)
       yield* Answer.lines(json, { value, age_seconds: secondsAt(yield* Clock.currentTimeMillis), event }, [value])

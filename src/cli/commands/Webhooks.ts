@@ -218,7 +218,7 @@ const remove = Command.make(
       place,
       Effect.fnUntraced(function* (api) {
         const webhook = yield* find(api, domain, which)
-        yield* Confirmation.ask(yes, `Remove the webhook ${webhook.pattern}, and hold its undelivered mail`)
+        yield* Confirmation.ask(yes, `Remove the webhook ${webhook.pattern}, and hold its undelivered mail?`)
         yield* api.webhooks.remove({ params: paramsOf(webhook) })
         return { id: webhook.id, pattern: webhook.pattern, removed: true }
       })
@@ -270,7 +270,7 @@ const rotateSecret = Command.make(
       place,
       Effect.fnUntraced(function* (api) {
         const webhook = yield* find(api, domain, which)
-        yield* Confirmation.ask(yes, `Replace the secret of ${webhook.pattern}? The old one signs for another day`)
+        yield* Confirmation.ask(yes, `Replace the secret of ${webhook.pattern}? The old one signs for another day.`)
         return yield* api.webhooks.rotateSecret({ params: paramsOf(webhook) })
       })
     )

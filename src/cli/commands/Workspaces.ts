@@ -40,12 +40,22 @@ const get = Command.make("get", Service.flags, ({ json, ...place }) =>
   )
 ).pipe(Command.withDescription("Show the workspace of the key, its limits and its usage"))
 
+/** Replaces a key or secret in the profile that it came from. */
+const update = Effect.fnUntraced(function* (place: Service.Place, changed: Parameters<typeof Profiles.change>[1]) {
+  const profile = yield* Service.profileOfKey(place)
+  if (profile === undefined) return
+  yield* Profiles.change(profile, changed)
+  yield* Console.error(`The profile ${profile} has the new one`)
+})
+
 const rotateKey = Command.make(
   "rotate-key",
   { yes: Confirmation.yes, ...Service.flags },
   Effect.fnUntraced(function* ({ json, yes, ...place }) {
-    yield* Confirmation.ask(yes, "Replace the API key? The old one stops working at once")
-    yield* Answer.record(json, yield* Service.ask(place, (api) => api.workspaces.rotateKey()))
+    yield* Confirmation.ask(yes, "Replace the API key? The old one stops working at once.")
+    const answer = yield* Service.ask(place, (api) => api.workspaces.rotateKey())
+    yield* update(place, { key: Redacted.make(answer.api_key) })
+    yield* Answer.record(json, answer)
   })
 ).pipe(Command.withDescription("Replace the API key. The old one stops working at once"))
 
@@ -53,8 +63,10 @@ const rotateSecret = Command.make(
   "rotate-secret",
   { yes: Confirmation.yes, ...Service.flags },
   Effect.fnUntraced(function* ({ json, yes, ...place }) {
-    yield* Confirmation.ask(yes, "Replace the signing secret? The old one signs beside it for 24 hours")
-    yield* Answer.record(json, yield* Service.ask(place, (api) => api.workspaces.rotateSecret()))
+    yield* Confirmation.ask(yes, "Replace the signing secret? The old one signs beside it for 24 hours.")
+    const answer = yield* Service.ask(place, (api) => api.workspaces.rotateSecret())
+    yield* update(place, { secret: Redacted.make(answer.webhook_signing_secret) })
+    yield* Answer.record(json, answer)
   })
 ).pipe(Command.withDescription("Replace the signing secret. The old one also signs for 24 hours"))
 

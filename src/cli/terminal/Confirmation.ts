@@ -10,13 +10,13 @@ export const yes = Flag.Boolean("yes").pipe(
 )
 
 /** Asks for confirmation. Fails on no, or without a terminal. */
-export const ask = Effect.fnUntraced(function* (yes: boolean, what: string) {
+export const ask = Effect.fnUntraced(function* (yes: boolean, question: string) {
   if (yes) return
   const stdio = yield* Stdio.Stdio
   if (!((yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal))) {
-    return yield* new CommandFailed({ message: `${what}? There is no terminal to confirm. Add --yes` })
+    return yield* new CommandFailed({ message: `${question} There is no terminal to confirm. Add --yes` })
   }
-  const isWanted = yield* Effect.catchTag(Prompt.run(Prompt.Confirm({ message: `${what}?` })), "QuitError", () =>
+  const isWanted = yield* Effect.catchTag(Prompt.run(Prompt.Confirm({ message: question })), "QuitError", () =>
     Effect.succeed(false)
   )
   if (!isWanted) {

@@ -64,6 +64,12 @@ export const keep = Effect.fnUntraced(function* (name: string, profile: Profile)
   yield* write({ ...(yield* all), [name]: profile })
 })
 
+/** Replaces the key or the secret of a profile. */
+export const change = Effect.fnUntraced(function* (name: string, changed: Partial<Pick<Profile, "key" | "secret">>) {
+  const profile = yield* get(name)
+  if (profile !== undefined) yield* keep(name, { ...profile, ...changed })
+})
+
 const name = Argument.String("name")
 
 const save = Command.make(

@@ -55,6 +55,7 @@ const placeOf = Effect.fnUntraced(function* ({ key = Option.none(), profile = Op
   const environment = kept === undefined
   const isElsewhere = Option.exists(url, (url) => URL.parse(url)?.origin !== URL.parse(kept?.url ?? url)?.origin)
   return {
+    profile: Option.isSome(key) || isElsewhere ? undefined : named,
     baseUrl:
       Option.getOrUndefined(url) ??
       kept?.url ??
@@ -66,6 +67,9 @@ const placeOf = Effect.fnUntraced(function* ({ key = Option.none(), profile = Op
       (environment ? yield* given(Config.Redacted("INLET_API_KEY")) : undefined)
   }
 })
+
+/** The name of the profile whose key is used, if it is one's. */
+export const profileOfKey = (place: Place) => Effect.map(placeOf(place), ({ profile }) => profile)
 
 export const baseUrl = (place: Place) => Effect.map(placeOf(place), ({ baseUrl }) => baseUrl)
 
