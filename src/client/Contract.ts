@@ -357,7 +357,7 @@ export interface EventsAnswer {
   readonly next_cursor: string | null
   /** the current position, also without events. Pass it as `after` to get later mail */
   readonly cursor_now: string
-  /** after a wait without mail: the number of refused mails, and why */
+  /** after a wait without mail: what was refused meanwhile and why, or that mail came which is held or lacks what `has` asks for */
   readonly hint?: string
 }
 

@@ -5,12 +5,12 @@ import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
 import { LimitedCursors } from "../http/requests/LimitedCursors.ts"
-import { Refusals } from "../refusals/Refusals.ts"
 import * as GivenCodes from "../workspaces/GivenCodes.ts"
 import * as BriefMail from "./BriefMail.ts"
 import { ClientSession } from "./ClientSession.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
+import * as InVain from "./InVain.ts"
 import * as Parameters from "./Parameters.ts"
 import * as Tool from "./Tool.ts"
 
@@ -19,7 +19,7 @@ export const add = Effect.gen(function* () {
   const inboxes = yield* Inboxes
   const room = yield* AnswerRoom
   const held = yield* Hold.make
-  const refusals = yield* Refusals
+  const inVain = yield* InVain.make
   const cursors = yield* LimitedCursors
   const given = GivenCodes.make(yield* SqlClient.SqlClient)
 
@@ -67,21 +67,25 @@ export const add = Effect.gen(function* () {
       })
       const found = yield* held(workspace, next)
       if (found === undefined) {
-        const refused = yield* refusals.during(domain, began, only)
         return {
           timed_out: true,
-          refused: refused === null ? undefined : `${refused}. list_mail with trace: true says why, and what to do`,
+          ...(yield* inVain(domain, filter, began)),
           next: "Call again, ask for another code, or look what came with list_mail"
         }
       }
-      const { authentication, event_id, extracted, from, receivedAt } = BriefEvent.of(
-        found.payload,
-        found.delivery.status
-      )
+      const {
+        authentication,
+        event_id,
+        extracted,
+        from,
+        receivedAt,
+        recipient: address
+      } = BriefEvent.of(found.payload, found.delivery.status)
       const now = yield* Clock.currentTimeMillis
       return {
         code: extracted?.code?.value,
         confidence: extracted?.code?.confidence,
+        to: BriefMail.shortAddress(address),
         from: BriefMail.shortAddress(from),
         dmarc: authentication.dmarc,
         age_seconds: Math.max(0, Math.round((now - DateTime.toEpochMillis(DateTime.makeUnsafe(receivedAt))) / 1_000)),

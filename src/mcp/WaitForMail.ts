@@ -3,9 +3,9 @@ import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
 import { LimitedCursors } from "../http/requests/LimitedCursors.ts"
-import { Refusals } from "../refusals/Refusals.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
+import * as InVain from "./InVain.ts"
 import * as MailList from "./MailList.ts"
 import * as Parameters from "./Parameters.ts"
 import * as Tool from "./Tool.ts"
@@ -18,7 +18,7 @@ export const add = Effect.gen(function* () {
   const inboxes = yield* Inboxes
   const room = yield* AnswerRoom
   const held = yield* Hold.make
-  const refusals = yield* Refusals
+  const inVain = yield* InVain.make
   const cursors = yield* LimitedCursors
 
   yield* Tool.add({
@@ -56,11 +56,10 @@ export const add = Effect.gen(function* () {
         events.wait(domain.id, filter, { limit: most, order: "asc", time: Duration.seconds(seconds) })
       )
       const { mails, next } = yield* MailList.of({ events, room }, domain.id, page, "asc")
-      const refused = mails.length === 0 ? yield* refusals.during(domain, began, only) : null
       return {
         mails,
         timed_out: mails.length === 0 ? true : undefined,
-        refused: refused === null ? undefined : `${refused}. list_mail with trace: true says why, and what to do`,
+        ...(mails.length === 0 ? yield* inVain(domain, filter, began) : {}),
         cursor: yield* cursors.seal(workspace, next ?? page.cursorNow)
       }
     })

@@ -108,7 +108,7 @@ A domain can have several webhooks, by the part of the address before the @: POS
 
 1. Take the mark: GET /api/domains/{domain_id}/events?limit=1&view=brief gives cursor_now, also when there is no mail.
 2. Trigger the mail: sign up, ask for the code.
-3. Wait: GET /api/domains/{domain_id}/events?after={cursor_now}&recipient={address}&has=code&view=brief&wait=60 answers as soon as it is there, or with an empty list after 60 seconds. Then wait again with the same mark. The code is events[0].extracted.code.value; of low confidence it is a guess. With has=link, extracted.links[0].url; without has, any mail.
+3. Wait: GET /api/domains/{domain_id}/events?after={cursor_now}&recipient={address}&has=code&view=brief&wait=60 answers as soon as it is there, or with an empty list after 60 seconds. Then wait again with the same mark. The code is events[0].extracted.code.value; of low confidence it is a guess. With has=link, extracted.links[0].url, a link with a key of its own; without has, any mail.
 
 Without after an older mail answers at once, and its code is stale. after=latest waits for what comes from now on. To read on from where you were: after={cursor_now}&order=asc, follow next_cursor to its end, and keep the new cursor_now.
 
@@ -124,7 +124,7 @@ Deliveries without a public address: PATCH /api/domains/{domain_id}/delivery {"p
 
 ${url}/mcp is an MCP server (streamable HTTP) with the same key as Bearer: get_inboxes, wait_for_code, wait_for_mail, list_mail, read_mail, simulate_mail. wait_for_code answers with the code alone, and its age: of mail that comes after the call or came in the 60 seconds before it, in one session none twice; with after={event_id} what came later. Over plain HTTP a client first POSTs an initialize request with Accept: application/json, text/event-stream; the answer has the header Mcp-Session-Id, and each later request sends it, beginning with notifications/initialized. For clients that start a program: inlet mcp --url ${url}, with the key in INLET_API_KEY.
 
-Mail that does not come: GET /api/trace?to={address}&from={sender} tells what became of it, step by step, also where it was refused, each fault with its remedy. Its hint explains an empty answer. A wait that ends without mail has a hint when mail was refused meanwhile. GET /api/domains/{domain_id}/health checks DNS records, mail server, webhook, quota and refusals.
+Mail that does not come: GET /api/trace?to={address}&from={sender} tells what became of it, step by step, also where it was refused, each fault with its remedy. Its hint explains an empty answer. A wait that ends without mail has a hint when mail was refused meanwhile, is held, or lacks what has= asks for. GET /api/domains/{domain_id}/health checks DNS records, mail server, webhook, quota and refusals.
 
 ## Read a mail
 

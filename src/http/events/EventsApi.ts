@@ -77,7 +77,10 @@ export class EventsApi extends HttpApiGroup.make("events")
         next_cursor: PageQuery.NextCursor,
         cursor_now: CursorNow,
         hint: Schema.optionalKey(
-          Schema.String.annotate({ description: "after a wait without mail: the number of refused mails, and why" })
+          Schema.String.annotate({
+            description:
+              "after a wait without mail: what was refused meanwhile and why, or that mail came which is held or lacks what `has` asks for"
+          })
         )
       }),
       error: [Invalid.http, Unauthorized.http, NotFound.http, TooManyRequests.http]

@@ -8,6 +8,7 @@ import * as BriefEvent from "../../events/BriefEvent.ts"
 import { EventContents } from "../../events/EventContents.ts"
 import type { Loaded, LoadedEvent } from "../../events/EventQuery.ts"
 import { Events } from "../../events/Events.ts"
+import * as PassedOver from "../../events/PassedOver.ts"
 import * as RawMessages from "../../events/RawMessages.ts"
 import { type WorkspaceEvent, WorkspaceEvents } from "../../events/WorkspaceEvents.ts"
 import { Invalid } from "../../model/ApiError.ts"
@@ -108,7 +109,12 @@ export const layer = HttpApiBuilder.group(
             : yield* events.list(domainId, filter, { limit, order, cursor })
         const isInVain = wait > 0 && page.items.length === 0
         const refused = isInVain ? yield* refusals.during({ id: domainId }, began, only) : null
-        const hint = refused && `${refused}. GET /api/trace?to=${domain} says why, and what to do`
+        const passedOver =
+          isInVain && refused === null ? yield* PassedOver.reason(events, domainId, filter, began) : null
+        const hint =
+          refused === null
+            ? hintOf(passedOver, asked.has)
+            : `${refused}. GET /api/trace?to=${domain} says why, and what to do`
         return yield* EventPage.toResponse(
           {
             ...page,
@@ -271,3 +277,11 @@ const encodeSigned = (sign: Signer.SignEvent) => (event: LoadedEvent) =>
   )
 
 const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })
+
+/** Explains a wait that passed over mail. */
+const hintOf = (reason: PassedOver.Reason | null, has: Parameters<typeof PassedOver.lacking>[0]): string | null => {
+  if (reason === null) return null
+  return reason === "held"
+    ? "Mail came that a sender rule or the mail scanner holds. The same request with trust=held and without wait lists it"
+    : `Mail came without ${PassedOver.lacking(has)}. The same request without has lists it`
+}

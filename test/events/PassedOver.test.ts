@@ -1,0 +1,73 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import * as McpClient from "../mcp/McpClient.ts"
+import * as OpenWaits from "../OpenWaits.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+const code = { text: "Your verification code is 111111." }
+
+/** What a wait of this query says while a mail comes. */
+const waited = Effect.fnUntraced(function* (
+  { address, domainId, key }: Mailbox.Inbox & { readonly address: string },
+  query: string,
+  mail: { readonly text?: string; readonly to?: string } = {}
+) {
+  const inlet = yield* TestInlet
+  const wait = yield* Effect.forkChild(
+    inlet.call("GET", `/api/domains/${domainId}/events?wait=2&recipient=${address}&${query}`, { key })
+  )
+  yield* OpenWaits.are(1)
+  yield* Mail.send(inlet.smtpPort, { to: address, ...mail })
+  const { json } = yield* Fiber.join(wait)
+  return json
+})
+
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A wait in vain", (it) => {
+  it.effect("says that mail came which a sender rule holds", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const rules = `/api/domains/${inbox.domainId}/sender-rules`
+      yield* inlet.call("POST", rules, { key: inbox.key, body: { list: "allow", value: "else.example" } })
+      for (const query of ["has=code", "after=latest", "after=start"]) {
+        const { events, hint } = yield* waited(inbox, query, code)
+        assert.deepStrictEqual(events, [])
+        assert.match(hint, /^Mail came that a sender rule .* trust=held and without wait lists it$/)
+      }
+      assert.notProperty(
+        yield* waited({ ...inbox, address: `other@${inbox.domain}` }, "", { to: inbox.address }),
+        "hint"
+      )
+      const client = yield* McpClient.one(inlet.url, inbox.key)
+      const { json } = yield* client.call("wait_for_code", { to: inbox.address, seconds: 0 })
+      assert.strictEqual(json.held, "Mail came that is not let in. list_mail with held: true shows it")
+      const { json: mail } = yield* client.call("wait_for_mail", { to: inbox.address, seconds: 0 })
+      assert.deepStrictEqual([mail.mails, mail.held], [[], json.held])
+    })
+  )
+
+  it.effect("says that mail came without what it asks for, but not if that came before", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const { hint } = yield* waited(inbox, "has=link", code)
+      assert.strictEqual(
+        hint,
+        "Mail came without a link that has a key of its own. The same request without has lists it"
+      )
+      const client = yield* McpClient.one(inlet.url, inbox.key)
+      const call = () => client.call("wait_for_code", { to: inbox.address, seconds: 0 })
+      const first = yield* call()
+      assert.deepStrictEqual([first.json.code, first.json.to], ["111111", inbox.address])
+      const second = yield* call()
+      assert.deepStrictEqual([second.json.timed_out, second.json.came], [true, undefined])
+      const other = `other@${inbox.domain}`
+      yield* Mail.send(inlet.smtpPort, { to: other, text: "Hello" })
+      yield* Mailbox.events(inbox)
+      const { json } = yield* client.call("wait_for_code", { to: other, seconds: 1 })
+      assert.strictEqual(json.came, "Mail came without a code. list_mail shows it")
+    })
+  )
+})
