@@ -483,7 +483,7 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/workspaces/WorkspaceLimits.test.ts",
         "has limited replays and receives Retry-After, separately from other workspaces"
       ],
-      ["test/workspaces/WorkspaceLimits.test.ts", "has limited webhook changes, whatever their outcome"],
+      ["test/workspaces/WorkspaceLimits.test.ts", "has limited webhook changes"],
       [
         "test/workspaces/WorkspaceLimits.test.ts",
         "has daily limits across all processes, with Retry-After until midnight"

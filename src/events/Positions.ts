@@ -53,7 +53,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return (
       position ??
       (yield* new Invalid({
-        message: `${name}: Expected a cursor_now of this domain, the id of one of its stored events, start or latest`
+        message: `${name}: Expected a cursor_now (of the tools of MCP: cursor) of this domain, the id of one of its stored events, start or latest`
       }))
     )
   })

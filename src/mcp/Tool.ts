@@ -86,7 +86,8 @@ export const add = Effect.fnUntraced(function* <const Fields extends Schema.Stru
     annotations: Context.empty(),
     handle: (given) => {
       const decoded = decode(withoutNulls(given))
-      if (Result.isFailure(decoded)) return Effect.succeed(said(describe(decoded.failure.issue), true))
+      if (Result.isFailure(decoded))
+        return Effect.succeed(said(describe(decoded.failure.issue, "", Object.keys(parameters), "this tool"), true))
       return Effect.flatMap(workspace, (caller) =>
         caller.limit === null || filters
           ? answer(decoded.success, caller)

@@ -62,7 +62,9 @@ export const refusalOf = (apiKey: Redacted.Redacted): string => {
     case "read":
     case "ingest":
       return "This API key opens no workspace here: it was revoked, or is another service's. Who has the workspace's own key makes another with POST /api/workspaces/keys"
-    case undefined:
-      return `This is no API key, or not all of it: send one ${send}, with 43 characters behind ${given.startsWith(begins.read) ? begins.read : begins.full}`
+    case undefined: {
+      const begin = Object.values(begins).find((one) => given.startsWith(one)) ?? begins.full
+      return `This is no API key, or not all of it: send one as \`Authorization: Bearer ${begin}…\`, with 43 characters behind ${begin}`
+    }
   }
 }

@@ -16,6 +16,13 @@ export const make = (sql: SqlClient.SqlClient) => {
       RETURNING count
     `.pipe(Effect.map((rows) => rows.length > 0))
 
+  /** Takes one back that was added today. */
+  const giveBack = (action: string, who: string) =>
+    sql`
+      UPDATE client_limits SET count = count - 1
+      WHERE action = ${action} AND client = ${who} AND day = ${today} AND count > 0
+    `.pipe(Effect.asVoid)
+
   /** The count of today. */
   const used = (action: string, who: string) =>
     sql<{ readonly count: number }>`
@@ -32,6 +39,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   return {
     reserve,
+    giveBack,
     used,
     /** Seconds until the counts reset. */
     untilMidnight: Effect.suspend(() => untilMidnight()).pipe(

@@ -23,6 +23,8 @@ export class WorkspaceLimits extends Context.Service<
   {
     /** Counts one action, or refuses it. */
     spend(action: Action, workspaceId: WorkspaceId): Effect.Effect<void, TooManyRequests | SqlError>
+    /** Takes back the last counted action, which a conflict kept from changing anything. */
+    giveBack(action: Action, workspaceId: WorkspaceId): Effect.Effect<void, SqlError>
   }
 >()("inlet/workspaces/WorkspaceLimits") {
   static readonly layer = Layer.effect(
@@ -71,7 +73,12 @@ export class WorkspaceLimits extends Context.Service<
         })
       })
 
-      return WorkspaceLimits.of({ spend })
+      const giveBack = Effect.fn("WorkspaceLimits.giveBack")(function* (action: Action, workspaceId: WorkspaceId) {
+        recent.get(`${action} ${workspaceId}`)?.pop()
+        yield* counts.giveBack(action, workspaceId)
+      })
+
+      return WorkspaceLimits.of({ spend, giveBack })
     })
   )
 }

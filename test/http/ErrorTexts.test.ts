@@ -20,7 +20,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const read = yield* inlet.call("POST", "/api/workspaces/keys", { key, body: { scope: "read" } })
       assert.match(
         yield* errorFor(read.json.api_key.slice(0, -1)),
-        /^This is no API key, .* characters behind ak_read_$/
+        /^This is no API key, .*: Bearer ak_read_…`, with 43 characters behind ak_read_$/
       )
       yield* inlet.call("DELETE", `/api/workspaces/keys/${read.json.id}`, { key })
       assert.match(yield* errorFor(read.json.api_key), /^This API key opens no workspace here: it was revoked, /)
@@ -39,6 +39,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         ["POST", "/api/domains", "domain"],
         ["POST", "/api/domains/purchase", "domain and years"],
         ["PATCH", `/api/domains/${domainId}/delivery`, "webhookUrl or pull"],
+        ["POST", `/api/domains/${domainId}/simulate`, "sample or recipient"],
         ["POST", `/api/domains/${domainId}/deliveries/settle`, "outcomes"]
       ] as const
       for (const [method, path, fields] of expected) {
@@ -47,6 +48,24 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           assert.strictEqual(status, 400)
           assert.strictEqual(json.error, `The body: Expected a JSON object with ${fields}, sent as application/json`)
         }
+      }
+    })
+  )
+
+  it.effect("about a time shows one, for any value that is no time", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domainId, key } = yield* inlet.inbox()
+      const asked = (since: string) => inlet.call("GET", `/api/domains/${domainId}/events?since=${since}`, { key })
+      const form = "since: Expected a time such as 2026-01-31T12:00:00Z"
+      for (const wrong of ["yesterday", "2026-02-30T00:00:00Z", "2026-13-01", "2026-11-27T25:00:00Z", "12026-01-01"]) {
+        const { json, status } = yield* asked(wrong)
+        assert.deepStrictEqual([status, json.error], [400, form], wrong)
+      }
+      const plus = yield* asked("2026-11-27T17:00:00+02:00")
+      assert.deepStrictEqual([plus.status, plus.json.error], [400, `${form}, with %2B for the + of a time zone`])
+      for (const right of ["2026-11-27T17:00:00%2B02:00", "2028-02-29", "2026-11-27T17:00:00.123Z"]) {
+        assert.strictEqual((yield* asked(right)).status, 200, right)
       }
     })
   )

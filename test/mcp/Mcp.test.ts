@@ -332,7 +332,10 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
             { from_domain: "acme", seconds: 600 },
             "from_domain: Expected a domain name such as github.com; seconds: Expected a whole number from 0 to 55"
           ],
-          wait_for_mail: [{ form: "ada@example.com" }, "form: There is no such field"],
+          wait_for_mail: [
+            { form: "ada@example.com" },
+            "form: There is no such field; this tool has to, from, subject, has, after, held, seconds"
+          ],
           simulate_mail: [{ to: "ada@example.com" }, /^to: Expected an address at /]
         } as const
         for (const [name, [args, sentence]] of Object.entries(sentences)) {

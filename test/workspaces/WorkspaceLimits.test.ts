@@ -45,7 +45,32 @@ describe("A workspace", () => {
       })
     )
 
-    it.effect("has limited webhook changes, whatever their outcome", () =>
+    it.effect("does not spend webhook changes that a conflict refuses", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/first")
+        const at = `/api/domains/${domainId}`
+        const noreply = { key, body: { pattern: "noreply" } }
+        assert.strictEqual((yield* inlet.call("POST", `${at}/webhooks`, noreply)).status, 201)
+        for (let count = 0; count < 3; count++) {
+          assert.strictEqual((yield* inlet.call("POST", `${at}/webhooks`, noreply)).status, 409)
+          assert.strictEqual((yield* inlet.call("PATCH", `${at}/delivery`, { key, body: { pull: true } })).status, 409)
+        }
+        const sql = yield* SqlClient.SqlClient
+        const counts = yield* sql`
+          SELECT count FROM client_limits WHERE action = 'webhook change'
+            AND client = (SELECT workspace_id::text FROM domains WHERE id = ${domainId})
+        `
+        assert.deepStrictEqual(counts, [{ count: 2 }])
+        assert.strictEqual(
+          (yield* inlet.call("PATCH", `${at}/delivery`, { key, body: { webhookUrl: null } })).status,
+          200
+        )
+        assert.strictEqual((yield* inlet.call("PATCH", `${at}/delivery`, { key, body: { pull: true } })).status, 429)
+      })
+    )
+
+    it.effect("has limited webhook changes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox("http://127.0.0.1:9/first")

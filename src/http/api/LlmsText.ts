@@ -1,6 +1,8 @@
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
+import { mostWebhooks } from "../../model/Webhook.ts"
 import * as Settings from "../../Settings.ts"
+import { mostKeys } from "../../workspaces/WorkspaceKeys.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 
 /** The guide for agents to this instance, at `/llms.txt`. */
@@ -34,6 +36,7 @@ const limits = Effect.gen(function* () {
   const { workspacesPerDay } = yield* Settings.clients
   const { pageBytes, requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
   const { production, retryDelays, timeout } = yield* Settings.webhooks
+  const { replays, webhookChanges } = yield* Settings.actions
   const most = (count: number, what: string) => (count === 0 ? [] : [`${what}: ${count}`])
   const days = Duration.toDays(retryDelays.reduce((sum, delay) => Duration.sum(sum, delay), Duration.zero))
   return [
@@ -48,6 +51,11 @@ const limits = Effect.gen(function* () {
     ...most(waitsAtOnce, "Waits and streams that a workspace can have open at the same time"),
     ...most(requestsAtOnce, "Other requests that a workspace can have under way at the same time"),
     ...most(requestsPerSecond, "Requests of a workspace in a second, over time; RateLimit tells what is left"),
+    ...most(webhookChanges.perMinute, "Changes of webhooks and tests of them in a minute"),
+    ...most(webhookChanges.perDay, "Changes of webhooks and tests of them in a UTC day"),
+    ...most(replays.perMinute, "Replays of a workspace in a minute"),
+    ...most(replays.perDay, "Replays of a workspace in a UTC day; jobs send more in one, 20 a day"),
+    `Webhooks of a domain: ${mostWebhooks}; additional keys of a workspace: ${mostKeys}`,
     `Bytes of events on a page of a list, one event at least: ${pageBytes}`,
     "Largest body of a request: 256 KiB, but for simulated messages",
     `Attempts of a delivery: ${retryDelays.length + 1} in about ${days.toFixed(1)} days, ${Duration.format(timeout)} each`,

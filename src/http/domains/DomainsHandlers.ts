@@ -117,10 +117,13 @@ export const layer = HttpApiBuilder.group(
         yield* limits.spend("webhook change", workspace.id)
         if (target !== null) yield* WebhookUrl.reachable(target.url)
         const wire = WireFields.asked(payload, target?.credentials ?? {})
-        const { domain, signingKey } =
+        const change =
           pull === undefined
-            ? yield* domains.setWebhook(owned, target?.url ?? null, wire)
-            : { domain: yield* domains.setPull(owned, pull), signingKey: undefined }
+            ? domains.setWebhook(owned, target?.url ?? null, wire)
+            : Effect.map(domains.setPull(owned, pull), (domain) => ({ domain, signingKey: undefined }))
+        const { domain, signingKey } = yield* Effect.tapErrorTag(change, "Conflict", () =>
+          limits.giveBack("webhook change", workspace.id)
+        )
         feed.announce(domain.id, { due: catchAllOf(domain.id) })
         return {
           id: domain.id,

@@ -42,18 +42,26 @@ const oneOf = (_: string, all: string) => `Expected one of ${all.replaceAll('"',
 /** The maximum length of a field's name in a message. Clients choose unknown ones. */
 const shown = 100
 
+/** The whole is no object, or none of those that a route takes. */
+const isWhole = (message: string) => /^Expected (?:object|[A-Z]\w+)$/.test(message)
+
 /**
  * Describes decoding errors: each field with the expected form. `whole` is the expected form of the whole, and `fields`
- * its fields.
+ * its fields. `taker` is what takes them.
  */
-export const describe = (issue: SchemaIssue.Issue, whole = "", fields: ReadonlyArray<string> = []): string =>
+export const describe = (
+  issue: SchemaIssue.Issue,
+  whole = "",
+  fields: ReadonlyArray<string> = [],
+  taker = "this route"
+): string =>
   format(issue)
     .issues.map(({ message, path = [] }) => {
       const names = path.map((segment) => String(typeof segment === "object" ? segment.key : segment))
       const field = names.join(".").slice(0, shown).toWellFormed()
-      if (field === "") return message === "Expected object" && whole !== "" ? `The body: Expected ${whole}` : message
+      if (field === "") return isWhole(message) && whole !== "" ? `The body: Expected ${whole}` : message
       if (message === excess && names.length === 1 && fields.length > 0)
-        return `${field}: There is no such field; this route has ${fields.join(", ")}`
+        return `${field}: There is no such field; ${taker} has ${fields.join(", ")}`
       return `${field}: ${clearer[message] ?? message.replace(literals, oneOf)}`
     })
     .join("; ")

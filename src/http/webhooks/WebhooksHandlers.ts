@@ -52,6 +52,12 @@ export const layer = HttpApiBuilder.group(
       return domain
     })
 
+    /** A conflict changes no webhook, and does not count. */
+    const unlessRefused = <A, E extends { readonly _tag: string }, R>(change: Effect.Effect<A, E, R>) =>
+      Effect.tapError(change, ({ _tag }) =>
+        _tag === "Conflict" ? CurrentWorkspace.use(({ id }) => limits.giveBack("webhook change", id)) : Effect.void
+      )
+
     const checked = Effect.fnUntraced(function* (text: string | null | undefined, format: string) {
       if (text === null || text === undefined) return { url: text, credentials: {} }
       const target = yield* WebhookUrl.withCredentials(text, { production })
@@ -78,7 +84,8 @@ export const layer = HttpApiBuilder.group(
         if (action === "webhook" && webhookUrl === null) return yield* new Invalid({ message: needsUrl })
         const { credentials, url = null } = yield* checked(webhookUrl, payload.format ?? plainFormat)
         const wire = WireFields.asked(payload, credentials)
-        return shown(yield* webhooks.create(domain.id, { pattern, action, url, wire, description, kinds }, secret))
+        const made = webhooks.create(domain.id, { pattern, action, url, wire, description, kinds }, secret)
+        return shown(yield* unlessRefused(made))
       }),
       match: Effect.fnUntraced(function* ({ params, query: { recipient } }) {
         const domain = yield* owned(params.id)
@@ -124,12 +131,14 @@ export const layer = HttpApiBuilder.group(
         )
         const action: WebhookAction | undefined =
           change.action ?? (url === undefined ? undefined : url === null ? "hold" : "webhook")
-        const changed = yield* webhooks.update(domain.id, params.webhookId, {
-          ...change,
-          wire,
-          ...(url === undefined ? {} : { url }),
-          ...(action === undefined ? {} : { action })
-        })
+        const changed = yield* unlessRefused(
+          webhooks.update(domain.id, params.webhookId, {
+            ...change,
+            wire,
+            ...(url === undefined ? {} : { url }),
+            ...(action === undefined ? {} : { action })
+          })
+        )
         feed.announce(domain.id, { due: params.webhookId })
         return shown(changed)
       }),
