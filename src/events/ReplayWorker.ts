@@ -122,14 +122,14 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
       const { ids, isAtEnd, position } = yield* next(job, most - open.length)
       const { domainId, id, status, webhookId } = job
       const queued = ids.length === 0 ? [] : yield* DeliveryRows.replayMany(sql, { domainId, status, ids, webhookId })
+      const unserved = ids.length - queued.length
       const openNow = [...open, ...queued.map(({ eventId }) => eventId)]
       const isDone = isAtEnd && openNow.length === 0
       yield* sql`
         UPDATE replays SET
           queued = queued + ${queued.length}::int, total = greatest(total, queued + ${queued.length}::int),
           delivered = delivered + ${delivered}::int,
-          -- Also those whose webhook takes no deliveries.
-          failed = failed + ${failed + ids.length - queued.length}::int,
+          failed = failed + ${failed + unserved}::int, unserved = unserved + ${unserved}::int,
           open = ${openNow}::uuid[], step = ${most}, position = ${position},
           state = ${isDone ? "done" : "running"}, finished_at = CASE WHEN ${isDone}::boolean THEN now() END,
           turn_at = now() + make_interval(secs => ${job.isServed && !isFailing ? pace : paceOfFailing}::float8)

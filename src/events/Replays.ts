@@ -26,6 +26,7 @@ const Row = Schema.Struct({
   queued: Schema.Int,
   delivered: Schema.Int,
   failed: Schema.Int,
+  unserved: Schema.Int,
   createdAt: Schema.DateTimeUtcFromDate,
   finishedAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
 })
@@ -186,7 +187,7 @@ const checkServed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { dom
 const statements = (sql: SqlClient.SqlClient) => {
   const time = Schema.NullOr(Schema.DateTimeUtcFromDate)
   const columns = sql.literal(
-    "id, status, since, until, recipient, webhook_id, state, total, queued, delivered, failed, created_at, finished_at"
+    "id, status, since, until, recipient, webhook_id, state, total, queued, delivered, failed, unserved, created_at, finished_at"
   )
   return {
     insert: SqlSchema.findAll({

@@ -35,8 +35,11 @@ export const Replay = Schema.Struct({
   queued: Schema.Int.annotate({ description: "deliveries made due so far" }),
   delivered: Schema.Int.annotate({ description: "those whose new attempt succeeded" }),
   failed: Schema.Int.annotate({
+    description: "those whose new attempt failed, which Inlet retries like any other delivery, and those of `unserved`"
+  }),
+  unserved: Schema.Int.annotate({
     description:
-      "those whose new attempt failed, which Inlet retries like any other delivery, and those whose webhook takes none"
+      "those whose webhook takes none: it holds or rejects mail, or the domain has none for it. Set its URL, or send them to another with `webhook_id`"
   }),
   created_at: Schema.DateTimeUtcFromString,
   finished_at: time

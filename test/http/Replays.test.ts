@@ -30,6 +30,29 @@ layer(TestInlet.layer({ REPLAYS_PER_MINUTE: "0" }).pipe(Layer.provideMerge(Webho
   excludeTestServices: true,
   timeout: "60 seconds"
 })("A replay job of the API", (it) => {
+  it.effect("tells which deliveries failed because their webhook takes none", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const { domainId, key } = yield* inlet.inbox()
+      yield* inlet.call("POST", `/api/domains/${domainId}/webhooks`, {
+        key,
+        body: { pattern: "agent-*", webhookUrl: receiver.url }
+      })
+      yield* Deliveries.pending(DomainId.make(domainId), 3)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE deliveries SET status = 'held' WHERE domain_id = ${domainId}`
+      const path = `/api/domains/${domainId}/replays`
+      const started = yield* inlet.call("POST", path, { key, body: { status: "held" } })
+      const { json } = yield* eventually(
+        inlet.call("GET", `${path}/${started.json.id}`, { key }),
+        ({ json }) => json.state === "done",
+        "30 seconds"
+      )
+      assert.deepInclude(json, { total: 3, queued: 0, delivered: 0, failed: 3, unserved: 3 })
+    })
+  )
+
   it.effect("is counted with dry_run, delivers every dead event, and reports its progress", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver

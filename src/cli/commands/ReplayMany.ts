@@ -20,7 +20,8 @@ export interface Wanted {
 
 const number = (count: number) => count.toLocaleString("en")
 
-const outcomes = ({ delivered, failed }: Replay) => `${number(delivered)} delivered, ${number(failed)} failed`
+const outcomes = ({ delivered, failed, unserved }: Replay) =>
+  `${number(delivered)} delivered, ${number(failed)} failed${unserved === 0 ? "" : ` (${number(unserved)} without a webhook that takes them)`}`
 
 const timeOf = (flag: string, text: Option.Option<string>) =>
   Option.match(text, {
@@ -51,7 +52,8 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
       if (detach) return yield* Answer.lines(json, started, [started.id])
       const job = yield* follow(api, id, started)
       yield* Answer.lines(json, job, [`${number(job.queued)} ${status} deliveries replayed: ${outcomes(job)}`])
-      if (job.failed > 0)
+      if (job.unserved > 0) yield* Console.error("Set a URL with `inlet webhooks update`, then replay again")
+      if (job.failed > job.unserved)
         yield* Console.error("Failed ones are retried like any delivery. `inlet attempts` has the errors")
     })
   )

@@ -794,8 +794,10 @@ export interface Replay {
   readonly queued: number
   /** those whose new attempt succeeded */
   readonly delivered: number
-  /** those whose new attempt failed, which Inlet retries like any other delivery, and those whose webhook takes none */
+  /** those whose new attempt failed, which Inlet retries like any other delivery, and those of `unserved` */
   readonly failed: number
+  /** those whose webhook takes none: it holds or rejects mail, or the domain has none for it. Set its URL, or send them to another with `webhook_id` */
+  readonly unserved: number
   readonly created_at: string
   readonly finished_at: string | null
 }

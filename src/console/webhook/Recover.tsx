@@ -140,7 +140,12 @@ const Progress = ({
       <p>
         {isOpen ? "Running" : job.state === "stopped" ? "Stopped" : "Done"}: {number(job.delivered)} of{" "}
         {number(job.total)} delivered
-        {job.failed > 0 && <span class="bad-text">, {number(job.failed)} failed</span>}
+        {job.failed > 0 && (
+          <span class="bad-text">
+            , {number(job.failed)} failed
+            {job.unserved > 0 && `, ${number(job.unserved)} of them without a webhook that takes mail`}
+          </span>
+        )}
         <span class="soft">
           {" "}
           (<Time at={job.finished_at ?? job.created_at} />)
