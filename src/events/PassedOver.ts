@@ -12,14 +12,14 @@ export type Reason = "held" | "lacks"
 export const reason = Effect.fn("PassedOver.reason")(function* (
   events: Events["Service"],
   domainId: DomainId,
-  { after, from, has, only, recipient, since, trust }: Filter,
+  { after, from, has, only, recipient, since, trust, webhook }: Filter,
   began: DateTime.Utc
 ) {
   // By its end, `latest` would be later than all mail.
   const place = after === undefined || after === "latest" ? { since: since ?? began } : { after, since }
   const came = (narrowed: Pick<Filter, "trust" | "has">) =>
     Effect.map(
-      events.list(domainId, { from, only, recipient, ...place, ...narrowed }, { limit: 1, order: "desc" }),
+      events.list(domainId, { from, only, recipient, webhook, ...place, ...narrowed }, { limit: 1, order: "desc" }),
       ({ items }) => items.length > 0
     )
   if (trust === "passed" && (yield* came({ trust: "held" }))) return "held" as const

@@ -23,7 +23,7 @@ const which = Argument.String("webhook").pipe(
 )
 const action = Flag.Literals("action", WebhookAction.literals).pipe(
   Flag.withDescription(
-    "webhook posts events to --to, pull keeps them for `inlet listen --take`, hold keeps them, reject answers 550"
+    "webhook posts events to --to and is the default beside it, pull keeps them for `inlet listen --take`, hold keeps them and is the default of a new webhook, reject answers 550"
   ),
   Flag.optional
 )

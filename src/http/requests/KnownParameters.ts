@@ -20,14 +20,14 @@ export class KnownParameters extends HttpApiMiddleware.Service<KnownParameters>(
   static readonly layer = Layer.succeed(KnownParameters, (httpEffect, { endpoint }) => {
     const known = namesOf(endpoint.query)
     const lists = Context.get(endpoint.annotations, Repeatable)
-    const takesNoBody = NoBody.isRuleOf(endpoint)
+    const takesNoBody = NoBody.isExpected(endpoint)
     return Effect.gen(function* () {
       for (const [name, value] of Object.entries(yield* HttpServerRequest.ParsedSearchParams)) {
         if (!known.includes(name)) return yield* new Invalid({ message: unknown(name, known) })
         if (typeof value !== "string" && !lists.includes(name))
           return yield* new Invalid({ message: `${name}: Expected it once` })
       }
-      if (takesNoBody) yield* NoBody.expected
+      if (takesNoBody) yield* NoBody.check
       return yield* httpEffect
     })
   })

@@ -9,21 +9,23 @@ const decodeObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Rec
 const shown = 40
 
 /** Whether a route has nothing to read in a body. */
-export const isRuleOf = ({ method, payload }: HttpApiEndpoint.Top): boolean => method !== "GET" && payload.size === 0
+export const isExpected = ({ method, payload }: HttpApiEndpoint.Top): boolean => method !== "GET" && payload.size === 0
 
-/**
- * Refuses a body that asks for something, which the route would ignore: a dry run would be a real one. Many clients
- * send `{}` or `null` where there is no body.
- */
-export const expected = Effect.gen(function* () {
+/** What is wrong with a body, or undefined if it asks for nothing. Many clients send `{}` or `null` as no body. */
+const problemOf = (body: string): string | undefined => {
+  if (body === "" || body === "null") return undefined
+  const object = decodeObject(body)
+  if (Option.isNone(object)) return "The body: Expected none"
+  const [field] = Object.keys(object.value)
+  return field === undefined ? undefined : `${field.slice(0, shown).toWellFormed()}: There is no such field`
+}
+
+/** Refuses a body that asks for something, which the route would ignore: a dry run would be a real one. */
+export const check = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   if (request.headers["transfer-encoding"] === undefined && !(Number(request.headers["content-length"]) > 0)) return
   // One that is too large or torn asks for nothing that can be read.
   const bytes = yield* Effect.orElseSucceed(request.arrayBuffer, () => new ArrayBuffer(0))
-  const text = Buffer.from(bytes).toString().trim()
-  if (text === "" || text === "null") return
-  const [field] = Object.keys(Option.getOrElse(decodeObject(text), () => ({ "The body": text })))
-  if (field === undefined) return
-  const what = field === "The body" ? "Expected none" : "There is no such field"
-  return yield* new Invalid({ message: `${field.slice(0, shown).toWellFormed()}: ${what}; this route takes no body` })
+  const problem = problemOf(Buffer.from(bytes).toString().trim())
+  if (problem !== undefined) return yield* new Invalid({ message: `${problem}; this route takes no body` })
 })
