@@ -143,6 +143,7 @@ const replay = {
   queued: 62,
   delivered: 58,
   failed: 0,
+  unserved: 0,
   created_at: time,
   finished_at: null
 }
