@@ -339,6 +339,10 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const again = yield* run("purchase", "cli-agent.com", "--yes", "--idempotency-key", keys[0]?.key ?? "")
         assert.strictEqual(again.stdout, bought.stdout)
         assert.lengthOf((yield* json("orders", "list")).orders, 1)
+        assert.strictEqual((yield* run("domains", "remove", "cli-agent.com", "--yes")).code, 0)
+        const added = yield* run("domains", "add", "cli-agent.com")
+        assert.match(added.stdout, /^origin\s+purchased$/m)
+        assert.match(added.stderr, /^The workspace has bought it\. Inlet publishes its records and verifies it/)
       })
     )
 

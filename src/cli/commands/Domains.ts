@@ -36,7 +36,11 @@ const add = Command.make(
   Effect.fnUntraced(function* ({ json, name, ...place }) {
     const answer = yield* Service.ask(place, (api) => api.domains.create({ payload: { domain: name }, headers: {} }))
     yield* Answer.record(json, answer)
-    yield* Console.error(`Publish the TXT record. Then: inlet domains verify ${answer.domain} --wait 10m`)
+    yield* Console.error(
+      answer.origin === "purchased"
+        ? "The workspace has bought it. Inlet publishes its records and verifies it, within minutes"
+        : `Publish the TXT record. Then: inlet domains verify ${answer.domain} --wait 10m`
+    )
   })
 ).pipe(Command.withDescription("Add your own domain, and print the TXT record to publish"))
 
