@@ -112,6 +112,7 @@ export const proofs: ReadonlyArray<Proof> = [
         "without a Message-ID is one event under the same Idempotency-Key, and 422 with other bytes"
       ],
       ["test/http/Ingest.test.ts", "goes to several recipients, or to none if one is refused"],
+      ["test/http/Ingest.test.ts", "goes to nobody if a recipient or the sender is no single address, as in SMTP"],
       ["test/http/Ingest.test.ts", "is refused with the reply of SMTP, and is in the ledger and the trace as relayed"],
       ["test/http/Ingest.test.ts", "is answered 503 and 451 if it cannot be stored, and 202 afterwards"],
       ["test/http/Ingest.test.ts", "over the size limit is 552, whether the size is announced or not"],
