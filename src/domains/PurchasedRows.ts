@@ -29,7 +29,8 @@ export const insertPurchased = (sql: SqlClient.SqlClient, domain: Purchased) => 
 
 /**
  * Attaches a name again that the workspace bought, deleted, and owns until the end of its term. The order publishes the
- * records again. Returns no row for any other name.
+ * records again, in its next step, so that a loop of deleting and adding calls the registrar no faster. Returns no row
+ * for any other name.
  */
 export const takeBack = (sql: SqlClient.SqlClient, domain: Omit<Purchased, "registrar" | "years">) => sql`
   WITH bought AS (
@@ -45,8 +46,7 @@ export const takeBack = (sql: SqlClient.SqlClient, domain: Omit<Purchased, "regi
     FROM bought
     RETURNING id
   )
-  UPDATE orders SET
-    status = 'provisioning', domain_id = attached.id, tries = 0, failure = NULL, due_at = now(), leased_until = NULL
+  UPDATE orders SET status = 'provisioning', domain_id = attached.id, tries = 0, failure = NULL
   FROM attached, bought WHERE orders.id = bought.id
   RETURNING attached.id
 `

@@ -1,7 +1,7 @@
 import { Config, Duration, Schema } from "effect"
 import { anywhere, production, required } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
-import { ByteLimit, Count, HttpUrl, Limit, Port, spanFrom, wholeNumber } from "./SettingText.ts"
+import { BaseUrl, ByteLimit, Count, Limit, Port, spanFrom, wholeNumber } from "./SettingText.ts"
 
 const { section, setting } = Setting.section("The API")
 
@@ -19,7 +19,7 @@ export const httpPort = setting("HTTP_PORT", Port, 3000, "port of the API")
 
 export const publicUrl = setting(
   "SERVICE_PUBLIC_URL",
-  HttpUrl,
+  BaseUrl,
   required(
     "SERVICE_PUBLIC_URL",
     Config.map(httpPort, (port) => `http://localhost:${port}`)

@@ -46,11 +46,16 @@ const hostsOf = (url: string) => /^\w+:\/\/(?:[^/]*@)?([^/?]*)/.exec(url)?.[1] ?
 export const HttpUrl = Schema.String.check(
   Schema.makeFilter((text) => {
     const url = URL.parse(text)
-    if (url === null || !/^https?:$/.test(url.protocol)) {
-      return "Expected an http or https URL such as https://inlet.example.com"
-    }
-    return /[?#]/.test(text) ? "Expected a URL without ? and #, because paths are added to it" : undefined
+    return url !== null && /^https?:$/.test(url.protocol)
+      ? undefined
+      : "Expected an http or https URL such as https://inlet.example.com"
   })
+)
+
+export const BaseUrl = HttpUrl.check(
+  Schema.makeFilter((text) =>
+    /[?#]/.test(text) ? "Expected a URL without ? and #, because paths are added to it" : undefined
+  )
 )
 
 export const HostName = Schema.String.check(
