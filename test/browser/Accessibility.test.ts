@@ -5,7 +5,16 @@ import * as Needs from "../Needs.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { Browser, overflow, step } from "./Browser.ts"
 
-const pages = ["/", "/docs", "/docs/events", "/docs/schemas", "/docs/webhook", "/docs?q=replay", "/no-such-page"]
+const pages = [
+  "/",
+  "/docs",
+  "/docs/events",
+  "/docs/schemas",
+  "/docs/schemas/InboundEvent",
+  "/docs/webhook",
+  "/docs?q=replay",
+  "/no-such-page"
+]
 
 describe("A browser", Needs.options(Needs.chromium), () => {
   layer(Layer.merge(TestInlet.layer(), Browser.layer), { excludeTestServices: true, timeout: "60 seconds" })(

@@ -367,14 +367,17 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
       const inlet = yield* TestInlet
       const document: Document = (yield* inlet.call("GET", "/openapi.json")).json
       const overview = yield* inlet.call("GET", "/docs")
-      const targets = [...overview.text.matchAll(/href="(\/docs\/[\w-]+)"/g)].map(([, target = ""]) => target)
+      const linked = (text: string) => [...text.matchAll(/href="(\/docs\/[\w/-]+)"/g)].map(([, target = ""]) => target)
       const pages = new Map([["/docs", overview.text]])
-      for (const target of new Set(targets)) {
+      const targets = linked(overview.text)
+      for (const target of targets) {
+        if (pages.has(target)) continue
         const { headers, status, text } = yield* inlet.call("GET", target)
         assert.strictEqual(status, 200, target)
         assert.match(headers["content-type"] ?? "", /^text\/html; charset=utf-8$/)
         assert.match(headers["content-security-policy"] ?? "", /^default-src 'none'; /)
         pages.set(target, text)
+        targets.push(...linked(text))
       }
       assert.includeMembers([...pages.keys()], ["/docs/events", "/docs/webhook", "/docs/schemas"])
       for (const [path, text] of pages) {
@@ -392,7 +395,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
         assert.include(all, `<article id="${operation.operationId}">`)
       }
       for (const name of Object.keys(document.components.schemas)) {
-        if (name !== "Error") assert.include(all, `<article id="${name}">`)
+        if (name !== "Error") assert.include(pages.get(`/docs/schemas/${name}`), `<h1>${name}</h1>`)
       }
       assert.include(all, "https://inlet.example.com/api/domains/$ID/delivery-attempts")
     })

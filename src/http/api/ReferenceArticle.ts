@@ -37,6 +37,14 @@ export const fields = (shape: Shape): string => {
 export const described = (shape: Shape): string =>
   `${shape.description === undefined ? "" : `<p>${prose(shape.description)}</p>`}${fields(shape)}`
 
+/** One line about a schema: the first sentence of its description, or its first fields. */
+export const summary = (shape: Shape): string => {
+  if (shape.description !== undefined) return shape.description.split(/(?<=\.)\s/, 1).join("")
+  if (shape.properties === undefined) return typeOf(shape, { link: (name) => name, code: (text) => text })
+  const names = Object.keys(shape.properties)
+  return [...names.slice(0, 8), ...(names.length > 8 ? ["…"] : [])].join(", ")
+}
+
 /** Renders a route of the API, with a curl command for the instance at `url`. */
 export const route = (method: string, template: string, operation: Operation, url: string): string =>
   article(method, template, operation, {
@@ -50,9 +58,12 @@ export const webhook = (operation: Operation): string => {
   return article("POST", "your webhook", operation, { call: example(body?.example), isOpen: false })
 }
 
+/** The path of the page that shows a schema. */
+export const schemaPath = (name: string): `/docs/schemas/${string}` => `/docs/schemas/${name}`
+
 const type = (shape: Shape) =>
   typeOf(shape, {
-    link: (name) => `<a href="/docs/schemas#${name}">${name}</a>`,
+    link: (name) => `<a href="${schemaPath(name)}">${name}</a>`,
     code: (text) => `<code>${escape(text)}</code>`
   })
 

@@ -7,7 +7,7 @@ import type { Shape } from "./SchemaWords.ts"
 
 /** The reference at `/docs`: an overview, a page for each group of routes, and search, without scripts. */
 export interface ReferencePages {
-  /** HTML by path: `/docs`, `/docs/<group>`, `/docs/webhook`, `/docs/schemas`. */
+  /** HTML by path: `/docs`, `/docs/<group>`, `/docs/webhook`, `/docs/schemas`, `/docs/schemas/<name>`. */
   readonly pages: ReadonlyMap<`/${string}`, string>
   /** The page for `/docs?q=…`. */
   search(query: string): string
@@ -26,7 +26,14 @@ export const make = (document: Document, url: string): ReferencePages => {
     routes: operations.filter(({ operation }) => operation.tags[0] === name)
   }))
   const webhooks = Object.values(document.webhooks).map(({ post }) => Article.webhook(post))
-  const schemas = Object.entries(components.schemas).filter(([name]) => name !== "Error")
+
+  const schemas = Object.entries(components.schemas)
+    .filter(([name]) => name !== "Error")
+    .map(([name, schema]) => {
+      const shape = schema as Shape
+      const href = Article.schemaPath(name)
+      return { href, method: undefined, name, summary: "Schema", details: Search.fieldsOf(shape), shape }
+    })
 
   const entries: ReadonlyArray<Search.Entry> = [
     ...groups.flatMap(({ href, routes }) =>
@@ -38,13 +45,7 @@ export const make = (document: Document, url: string): ReferencePages => {
         details: Search.detailsOf(operation)
       }))
     ),
-    ...schemas.map(([name, schema]) => ({
-      href: `/docs/schemas#${name}`,
-      method: undefined,
-      name,
-      summary: "Schema",
-      details: Search.fieldsOf(schema as Shape)
-    }))
+    ...schemas
   ]
   const indexed = Search.index(entries)
 
@@ -58,11 +59,7 @@ export const make = (document: Document, url: string): ReferencePages => {
       }))
     })),
     { href: "/docs/webhook", name: "Webhook", parts: [] },
-    {
-      href: "/docs/schemas",
-      name: "Schemas",
-      parts: schemas.map(([name]) => ({ href: `/docs/schemas#${name}`, label: name }))
-    }
+    { href: "/docs/schemas", name: "Schemas", parts: [] }
   ]
 
   const page = (current: string, title: string, main: string, query = "") =>
@@ -75,7 +72,8 @@ export const make = (document: Document, url: string): ReferencePages => {
 <nav aria-label="API reference"><ul>${sections
         .map(({ href, name, parts }) => {
           const isCurrent = href === current
-          return `<li class="group"><a href="${href}"${isCurrent ? ' aria-current="page"' : ""}>${escape(name)}</a>${
+          const isAbove = href !== "/docs" && current.startsWith(`${href}/`)
+          return `<li class="group"><a href="${href}"${isCurrent ? ' aria-current="page"' : isAbove ? ' aria-current="true"' : ""}>${escape(name)}</a>${
             isCurrent && parts.length > 0
               ? `<ul>${parts.map(({ href, label }) => `<li><a href="${href}">${label}</a></li>`).join("")}</ul>`
               : ""
@@ -140,13 +138,10 @@ ${groups
       page(
         "/docs/schemas",
         "Schemas",
-        schemas
-          .map(
-            ([name, schema]) => `<article id="${name}"><h2>${name}</h2>${Article.described(schema as Shape)}</article>`
-          )
-          .join("")
+        list(schemas.map((entry) => ({ ...entry, summary: Article.summary(entry.shape) })))
       )
-    ]
+    ],
+    ...schemas.map(({ href, name, shape }) => [href, page(href, name, Article.described(shape))] as const)
   ])
 
   return {

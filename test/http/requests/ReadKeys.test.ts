@@ -7,6 +7,7 @@ import { Authorization } from "../../../src/http/requests/Authorization.ts"
 import { LimitedKeys } from "../../../src/http/requests/LimitedKeys.ts"
 import { ReadKeys } from "../../../src/http/requests/ReadKeys.ts"
 import type { Method } from "../../../src/testing/ApiCall.ts"
+import { eventually } from "../../Eventually.ts"
 import * as Mail from "../../Mail.ts"
 import * as Mailbox from "../../Mailbox.ts"
 import { TestInlet } from "../../TestInlet.ts"
@@ -188,6 +189,11 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         attachments: [{ filename: "note.txt", content: "remember the milk" }]
       })
       const [event] = yield* Mailbox.events(inbox)
+      // The first attempt fails and shows in the webhook; later ones change nothing in it.
+      yield* eventually(
+        inlet.call("GET", `/api/domains/${inbox.domainId}/webhooks`, { key: inbox.key }),
+        ({ json }) => json.webhooks[0].failing_since !== null
+      )
       const { json } = yield* inlet.call("POST", "/api/workspaces/keys", { key: inbox.key, body: { scope: "read" } })
       const ids: Readonly<Record<string, string>> = {
         id: inbox.domainId,
