@@ -14,7 +14,7 @@ const Link = Schema.Struct({
   kind: Schema.Literals(["verify", "login", "reset", "invite", "other"]),
   url: Schema.String,
   text: Schema.String.annotate({
-    description: "visible text, empty for a bare address. The address of another site is text"
+    description: "visible text, or the sentence before a bare address. The address of another site is text"
   }),
   host: Schema.String,
   confidence: Schema.optionalKey(Schema.Literals(["high", "low"])).annotate({

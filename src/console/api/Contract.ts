@@ -444,7 +444,7 @@ export interface ExtractedCode {
 export interface ExtractedLink {
   readonly kind: "verify" | "login" | "reset" | "invite" | "other"
   readonly url: string
-  /** visible text, empty for a bare address. The address of another site is text */
+  /** visible text, or the sentence before a bare address. The address of another site is text */
   readonly text: string
   readonly host: string
   /** `low` if a person may not see it, or sees the address of another site: ask before opening it. Absent in older events */

@@ -51,7 +51,7 @@ export const of = (mail: {
   }
   return {
     code: Codes.find(about, sources, { isList: mail.isList, shown }),
-    links: Links.find(about, sources, shown),
+    links: Links.find(about, sources, { isList: mail.isList, shown }),
     unsubscribe: Unsubscribe.read(mail.listUnsubscribe, mail.listUnsubscribePost)
   }
 }

@@ -8,7 +8,7 @@ import * as WordSearch from "./WordSearch.ts"
 export interface Link {
   readonly kind: LinkKind.LinkKind
   readonly url: string
-  /** Its visible text, or empty for a bare address. The address of another site is text. */
+  /** Its visible text, or the sentence before a bare address. The address of another site is text. */
   readonly text: string
   readonly host: string
   /** `low` if a person may not see it, or sees the address of another site. */
@@ -52,21 +52,24 @@ interface Target {
 interface Known extends Target {
   readonly text: string
   readonly hasSecret: boolean
+  /** Its label or line states a purpose, and its URL has a short key or a number: `/v/Xy7Kp2Qa`, `/verify?id=12345`. */
+  readonly isSaid: boolean
   readonly order: number
   /** Scores from its address and text. */
   readonly votes: LinkKind.Votes
 }
 
 /**
- * Returns the main links of a mail, best first: those with a secret and a stated purpose, and the only button.
- * Excludes quoted and footer links. If plain text stands in for HTML, `shown` is what the HTML surely shows.
+ * Returns the main links of a mail, best first: those with a secret and a stated purpose, those whose line states it,
+ * and the only button. Excludes quoted and footer links. In a post of a list only a secret counts. If plain text
+ * stands in for HTML, `shown` is what the HTML surely shows.
  */
 export const find = (
   about: SpokenLines.SpokenLines,
   sources: ReadonlyArray<Source>,
-  shown: string | null
+  { isList, shown }: { readonly isList: boolean; readonly shown: string | null }
 ): ReadonlyArray<Link> => {
-  const known = read(targetsOf(sources, shown)).filter(({ votes }) => votes.foot <= LinkKind.most(votes).votes)
+  const known = read(targetsOf(sources, shown), isList).filter(({ votes }) => votes.foot <= LinkKind.most(votes).votes)
   const buttons = known.filter(({ button }) => button).length
   const secrets = known.filter(({ hasSecret }) => hasSecret).length
   const taken = linesOf(known)
@@ -74,13 +77,13 @@ export const find = (
   if (known.length > 0) LinkKind.hear(subject, about.hits(0), 4)
   const found: Array<{ readonly link: Link; readonly score: number }> = []
   for (const each of known) {
-    const { button, hasSecret, order, url, votes } = each
+    const { button, hasSecret, isSaid, order, url, votes } = each
     const isTheOne = button ? buttons === 1 : hasSecret && secrets === 1 && buttons === 0
-    if (!isTheOne && !hasSecret) continue
+    if (!isTheOne && !hasSecret && !isSaid) continue
     if (isTheOne || button || secrets <= many) listen(each, taken.get(each.spoken))
     const own = LinkKind.most(votes)
     if (!isTheOne && own.votes < LinkKind.pathWeight) continue
-    LinkKind.add(votes, subject, hasSecret)
+    LinkKind.add(votes, subject, hasSecret || isSaid)
     const { kind, votes: most } = LinkKind.most(votes)
     const host = URL.parse(url)?.hostname ?? ""
     if (host === "") continue
@@ -144,18 +147,24 @@ const targetsOf = (sources: ReadonlyArray<Source>, shown: string | null): Readon
 }
 
 /** In a list of links, only links with a stated purpose are considered. */
-const read = (targets: ReadonlyArray<Target>): ReadonlyArray<Known> =>
+const read = (targets: ReadonlyArray<Target>, isList: boolean): ReadonlyArray<Known> =>
   targets.flatMap((target, order) => {
     const votes = LinkKind.none()
     for (const label of target.labels) {
       LinkKind.hear(votes, WordSearch.search(WordSearch.fold(label)), target.button ? 6 : 4)
     }
-    if (targets.length > many && !target.button && !LinkKind.isAny(votes)) return []
+    const isLabelled = LinkKind.isAny(votes)
+    if (targets.length > many && !target.button && !isLabelled) return []
     const hasSecret = Secret.isIn(target.url)
+    const mayBeSaid = !hasSecret && !isList && targets.length <= many && Secret.hasShortKey(target.url)
+    const isSaid = mayBeSaid && (isLabelled || isSaidBeside(target))
     LinkKind.hearUrl(votes, target.url, hasSecret)
     const [text = target.disguise] = target.labels
-    return [{ ...target, text, votes, order, hasSecret }]
+    return [{ ...target, text, votes, order, hasSecret, isSaid }]
   })
+
+/** Whether the line of a link states a purpose: "To verify your address, click here". */
+const isSaidBeside = ({ line, spoken }: Target): boolean => LinkKind.hear(LinkKind.none(), spokenBy(spoken, line), 1)
 
 /** The lines of the links with a secret. They speak of their own link. */
 const linesOf = (known: ReadonlyArray<Known>): ReadonlyMap<SpokenLines.SpokenLines, ReadonlySet<number>> => {
@@ -167,7 +176,10 @@ const linesOf = (known: ReadonlyArray<Known>): ReadonlyMap<SpokenLines.SpokenLin
 }
 
 /** Adds the votes of the nearest lines that name a purpose, from the link's line upwards, and of its heading. */
-const listen = ({ hasSecret, labels, line, spoken, votes }: Known, taken: ReadonlySet<number> | undefined): void => {
+const listen = (
+  { hasSecret, isSaid, labels, line, spoken, votes }: Known,
+  taken: ReadonlySet<number> | undefined
+): void => {
   const around = LinkKind.none()
   let weight = 2
   for (let place = line; place >= 0 && place > line - reachHeading; place--) {
@@ -180,7 +192,7 @@ const listen = ({ hasSecret, labels, line, spoken, votes }: Known, taken: Readon
     if (!labels.has(each.text) && LinkKind.hear(around, spokenBy(spoken, place), weight)) weight /= 2
     if (!isNear) break
   }
-  LinkKind.add(votes, around, hasSecret)
+  LinkKind.add(votes, around, hasSecret || isSaid)
 }
 
 /** The words of a line without those of its URLs. */

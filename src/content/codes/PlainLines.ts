@@ -16,6 +16,7 @@ const ends = /[\s<>"\u3000-\u9fff\uff00-\uffef]|$/g
 const stop = /[.,;:!?'*_\])}]/
 /** Ends a label: brackets, quotes, colons, arrows and dashes before the URL. */
 const beforeUrl = /[\s([<:："'“„«»「『→➜>=|–—-]/
+const longestLabel = 120
 const sentenceEnd = /[.!?。！？؟।]\s+(?=\S)/g
 
 /** The visible lines of the first `most` characters. A line that starts with `>` is quoted. */
@@ -40,7 +41,8 @@ export const read = (text: string, most: number, mostLinks: number, longestUrl: 
     if (!quoted && links.length < mostLinks && line.includes("://")) {
       for (const { text: label, url } of urls(line, longestUrl)) {
         if (links.length === mostLinks) break
-        links.push({ url, text: label, line: lines.length, button: false, image: false, quoted })
+        const text = label === "" && line.startsWith(url) ? announced(lines.at(-1)) : label
+        links.push({ url, text, line: lines.length, button: false, image: false, quoted })
       }
     }
     lines.push({ text: line, element, cells: 0, fontSize: 16, spaced: false, names: "", quoted, strong: false })
@@ -79,12 +81,18 @@ const urls = (line: string, longest: number): Array<{ readonly url: string; read
     if (to - match.index > longest) continue
     const url = trimmed(cut(line.slice(match.index, to)))
     if (url.length < 10) continue
-    const text = withoutEnd(line.slice(Math.max(label, match.index - 120), match.index), beforeUrl)
+    const text = withoutEnd(line.slice(Math.max(label, match.index - longestLabel), match.index), beforeUrl)
     found.push({ url, text: lastSentence(text).trim() })
     label = match.index + url.length + 1
   }
   return found
 }
+
+/** The last sentence of a line that ends with a colon, as the label of the URL below it. */
+const announced = (above: SeenLine | undefined): string =>
+  above !== undefined && !above.quoted && /[:：]$/.test(above.text)
+    ? lastSentence(withoutEnd(above.text.slice(-longestLabel), beforeUrl)).trim()
+    : ""
 
 const lastSentence = (text: string): string => {
   let from = 0

@@ -41,6 +41,27 @@ export const isIn = (url: string): boolean => {
   return false
 }
 
+const leastNamed = 4
+const leastMixed = 6
+
+/** Whether a URL has a short key (`/v/Xy7Kp2Qa`), or a number behind a name (`/verify?id=12345`). They may be guessed. */
+export const hasShortKey = (url: string): boolean => {
+  let isAnnounced = false
+  const from = url.indexOf("/", 8)
+  if (from === -1) return false
+  for (const part of url.slice(from + 1).split(/[/?&=#]/, mostParts)) {
+    if (/^\w+$/.test(part) && (isMixed(part) || (isAnnounced && isNumbered(part)))) return true
+    isAnnounced ||= before.test(part)
+  }
+  return false
+}
+
+const isMixed = (part: string): boolean => part.length >= leastMixed && /\d/.test(part) && mixtureOf(part).changes >= 3
+
+/** A part with two digits that is no year. */
+const isNumbered = (part: string): boolean =>
+  part.length >= leastNamed && /\d\D*\d/.test(part) && !/^(?:19|20)\d\d$/.test(part)
+
 interface Mixture {
   readonly digits: number
   readonly capitals: number

@@ -41,8 +41,10 @@ describe("The links of a mail", () => {
       { kind: "verify", url: secret, text: "Confirm your address", host: "acme.example", confidence: "high" }
     ])
     assert.deepStrictEqual(linksOf("Reset your password", `Follow this link:\n\n${secret}\n`), [
-      { kind: "reset", url: secret, text: "", host: "acme.example", confidence: "high" }
+      { kind: "reset", url: secret, text: "Follow this link", host: "acme.example", confidence: "high" }
     ])
+    const bare = linksOf("Reset your password", `Follow this link.\n\n${secret}\n`)
+    assert.deepInclude(bare[0], { kind: "reset", text: "" })
   })
 
   it("are `low` with the address that a person sees, if that is of another site", () => {
@@ -67,6 +69,31 @@ describe("The links of a mail", () => {
       linksOf("News", null, button("https://acme.example/a", "One") + button("https://acme.example/b", "Two")),
       []
     )
+  })
+
+  it("include those with a short key or a number whose label or line states a purpose", () => {
+    const short = "https://acme.example/v/Xy7Kp2Qa"
+    const numbered = "https://acme.example/verify?id=12345"
+    for (const [kind, url, text, html] of [
+      ["verify", short, null, `<p>Welcome</p><a href="${short}">Verify your email</a>`],
+      ["verify", short, null, `<p>To verify your email, click <a href="${short}">here</a>.</p>`],
+      ["verify", numbered, null, `<p>Welcome</p><a href="${numbered}">Verify your email</a>`],
+      ["verify", short, `Please verify your email:\n${short}\n`, undefined],
+      ["login", short, `Sign in here: ${short}\n`, undefined],
+      ["reset", short, null, `<p>To reset your password, click <a href="${short}">this link</a>.</p>`]
+    ] as const) {
+      const [link, ...others] = linksOf("Acme", text, html)
+      assert.deepInclude(link, { kind, url, confidence: "high" }, text ?? html)
+      assert.deepStrictEqual(others, [])
+    }
+    for (const text of [
+      "Verify your email: https://acme.example/verify",
+      "Sign in: https://acme.example/help/2025/rfc6455",
+      `Your parcel is here: ${short}`,
+      "To verify a signature, see https://acme.example/issues/44282"
+    ]) {
+      assert.deepStrictEqual(linksOf("Acme", text), [], text)
+    }
   })
 
   it("exclude footer links, quoted and hidden links, and images without text", () => {
