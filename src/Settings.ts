@@ -1,4 +1,4 @@
-import { Config } from "effect"
+import { Config, ConfigProvider, Effect, Record } from "effect"
 import * as Issue from "effect/SchemaIssue"
 import * as Api from "./settings/ApiSettings.ts"
 import * as Certificate from "./settings/CertificateSettings.ts"
@@ -27,7 +27,7 @@ export const sections = [Process, Api, Mail, Certificate, Storage, Delivery, Lim
 /** Every setting of the service, in that order. */
 export const documented = sections.flatMap(({ settings }) => settings)
 
-const every = Config.all({
+const groups: Record.ReadonlyRecord<string, Config.Config<unknown>> = {
   roles,
   http,
   answers,
@@ -53,10 +53,17 @@ const every = Config.all({
   clients,
   actions,
   telemetry
-})
+}
 
-/** Reads every setting, so that an invalid one stops the start for any roles. */
-export const all = Config.flatMap(Process.complete, () => every)
+/** Reads every setting for any roles, first alone and then with others. Fails with a line for each problem. */
+export const all: Effect.Effect<void, Config.ConfigError> = Effect.gen(function* () {
+  const alone = sections.flatMap(({ configs }) => configs)
+  const [, wrong] = yield* Effect.partition([Process.complete, ...alone, ...Record.values(groups)], (config) => config)
+  if (wrong.length === 0) return
+  // A wrong setting shows in each that depends on it.
+  const lines = new Set(wrong.flatMap((error) => explain(error).split("\n")))
+  return yield* Config.fail(new ConfigProvider.SourceError({ message: [...lines].join("\n") }))
+})
 
 const issuesOf = Issue.makeFormatterStandardSchemaV1()
 

@@ -12,11 +12,14 @@ export interface Section {
   readonly title: string
   /** The settings declared so far, in order. */
   readonly settings: ReadonlyArray<Documented>
+  /** The same, to read. */
+  readonly configs: ReadonlyArray<Config.Config<unknown>>
 }
 
 /** A section of the settings, and its function to declare one. */
 export const section = (title: string) => {
   const settings: Array<Documented> = []
+  const configs: Array<Config.Config<unknown>> = []
 
   /**
    * Declares a setting once: its decoder, its default, and its line in docs/settings.md. `shown` describes a computed
@@ -30,14 +33,16 @@ export const section = (title: string) => {
     shown?: string
   ): Config.Config<A | B> => {
     settings.push({ name, fallback: shown ?? (fallback === undefined ? "none" : `\`${fallback}\``), meaning })
-    return Config.option(Config.schema(codec, name)).pipe(
+    const config = Config.option(Config.schema(codec, name)).pipe(
       Config.flatMap((value): Config.Config<A | B> => {
         if (value._tag === "Some") return Config.succeed(value.value)
         return Config.isConfig(fallback) ? fallback : Config.succeed(fallback)
       })
     )
+    configs.push(config)
+    return config
   }
 
-  const made: Section = { title, settings }
+  const made: Section = { title, settings, configs }
   return { section: made, setting }
 }

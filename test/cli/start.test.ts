@@ -134,6 +134,14 @@ const explained = {
     "OTEL_EXPORTER_OTLP_ENDPOINT: Expected an http or https URL such as https://inlet.example.com"
 }
 
+/** What is wrong with the settings of an environment. */
+const explain = (env: Readonly<Record<string, string>>) =>
+  Settings.all.pipe(
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
+    Effect.flip,
+    Effect.map(Settings.explain)
+  )
+
 /** A folder with an embedded database, for quick starts. */
 class Folder extends Context.Service<Folder, { readonly path: string }>()("inlet/test/Folder") {
   static readonly layer = Layer.effect(
@@ -179,9 +187,19 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       Effect.gen(function* () {
         for (const [setting, line] of Object.entries(explained)) {
           const [name = "", value = ""] = setting.split("=")
-          const env = ConfigProvider.fromEnv({ env: { [name]: value } })
-          assert.strictEqual(Settings.explain(yield* Effect.flip(Settings.all.parse(env))), line)
+          assert.strictEqual(yield* explain({ [name]: value }), line)
         }
+      })
+    )
+
+    it.effect("all invalid settings at once, each named once", () =>
+      Effect.gen(function* () {
+        const wrong = { HTTP_PORT: "abc", SMTP_PORT: "70000", SECRETS_KEY: "c2hvcnQ=", STRIPE_SECRET_KEY: "sk_test_1" }
+        assert.deepStrictEqual((yield* explain(wrong)).split("\n"), [
+          "HTTP_PORT: Expected a port number from 0 to 65535",
+          "SMTP_PORT: Expected a port number from 0 to 65535",
+          "SECRETS_KEY: Expected 32 bytes in base64 (openssl rand -base64 32)"
+        ])
       })
     )
 

@@ -83,7 +83,7 @@ const unset = (environment: typeof Environment.Type): Record<string, string> =>
   )
 
 /** The settings of a container with this environment. */
-const given = <A>(config: Config.Config<A>, environment: typeof Environment.Type) =>
+const given = <A>(config: Effect.Effect<A, Config.ConfigError>, environment: typeof Environment.Type) =>
   Effect.provideService(config, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: unset(environment) }))
 
 describe("docker-compose.yml", () => {

@@ -135,7 +135,7 @@ layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0"
 
   it.effect("refuse what makes no sense, and say what to do", () =>
     Effect.gen(function* () {
-      const { call, create, domainId } = yield* withDomain()
+      const { call, create, domainId, to } = yield* withDomain()
       const { webhook } = yield* create("support")
       for (const [method, rest, body, status, error] of [
         ["POST", "", {}, 400, /pattern/],
@@ -153,7 +153,8 @@ layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0"
         ["POST", `/${webhook.id}/rotate-secret`, undefined, 409, /"own"/],
         ["POST", `/${webhook.id}/test`, undefined, 409, /no URL/],
         ["GET", "/01890000-0000-7000-8000-000000000000", undefined, 404, /webhooks lists them/],
-        ["GET", "/match?recipient=support@elsewhere.example", undefined, 400, /recipient/]
+        ["GET", "/match?recipient=support@elsewhere.example", undefined, 400, /recipient/],
+        ["GET", `/match?recipient=${encodeURIComponent(`${to("a")},${to("b")}`)}`, undefined, 400, /recipient/]
       ] as const) {
         const answer = yield* call(method, rest, body)
         assert.strictEqual(answer.status, status, `${method} ${rest} ${JSON.stringify(body)} ${answer.text}`)

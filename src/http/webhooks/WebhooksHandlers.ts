@@ -5,6 +5,7 @@ import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
 import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
+import * as EnvelopeAddress from "../../intake/EnvelopeAddress.ts"
 import { Invalid } from "../../model/ApiError.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import { noSuchWebhook, plainFormat, Webhook, type WebhookAction } from "../../model/Webhook.ts"
@@ -89,8 +90,8 @@ export const layer = HttpApiBuilder.group(
       }),
       match: Effect.fnUntraced(function* ({ params, query: { recipient } }) {
         const domain = yield* owned(params.id)
-        const at = recipient.lastIndexOf("@")
-        if (at < 1 || DomainNames.canonical(recipient.slice(at + 1)) !== domain.domain) {
+        const name = DomainNames.canonical(recipient.slice(recipient.lastIndexOf("@") + 1))
+        if (!EnvelopeAddress.isValid(recipient) || name !== domain.domain) {
           return yield* new Invalid({ message: `recipient: Expected an address at ${domain.domain}` })
         }
         const { limit } = yield* CurrentWorkspace
