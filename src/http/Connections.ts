@@ -1,4 +1,5 @@
-import type { Server } from "node:http"
+import { randomUUID } from "node:crypto"
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { Duration, Effect } from "effect"
 import { Tally } from "../cache/Tally.ts"
@@ -7,8 +8,8 @@ import * as OpenFiles from "../process/OpenFiles.ts"
 import * as Settings from "../Settings.ts"
 
 /**
- * Limits the connections of the API, in total and for each client network, and disconnects a client that does not
- * read its answer. Behind a proxy all connections belong to the proxy, so only requests are counted by client.
+ * Limits the connections of the API, in total and for each client network, disconnects a client that does not read its
+ * answer, and gives what is no HTTP request the error of every other one. Behind a proxy all connections belong to the proxy, so only requests are counted by client.
  */
 export const make = Effect.gen(function* () {
   const { connections, connectionsPerAddress, readTimeout } = yield* Settings.answers
@@ -32,10 +33,25 @@ export const make = Effect.gen(function* () {
     })
 
     const underWay = new WeakMap<Socket, number>()
+    const latest = new WeakMap<Socket, ServerResponse>()
     server.prependListener("request", ({ socket }, response) => {
+      latest.set(socket, response)
       underWay.set(socket, (underWay.get(socket) ?? 0) + 1)
       response.once("close", () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))
     })
+    server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+      const answer = latest.get(socket)
+      // An error in the middle of an answer would be read as a part of it.
+      if (!socket.writable || (answer?.headersSent === true && !answer.writableFinished)) {
+        socket.destroy()
+        return
+      }
+      const [status, message] = malformed[error.code ?? ""] ?? notHttp
+      refuse(socket, status, message)
+    })
+    server.on("checkExpectation", ({ socket }) =>
+      refuse(socket, 417, "Expect: Expected 100-continue, or no such field")
+    )
     // Node sees progress in the kernel's buffer, so a slow reader does not count as stalled.
     return server.setTimeout(Duration.toMillis(readTimeout), (socket: Socket) => {
       const isWaitingForUs = (underWay.get(socket) ?? 0) > 0 && socket.writableLength === 0
@@ -45,11 +61,26 @@ export const make = Effect.gen(function* () {
   }
 })
 
-const refuse = (socket: Socket, status: 429 | 503, message: string) => {
+const notHttp = [400, "Expected an HTTP/1.1 request: check its method, header fields and length"] as const
+
+/** What Node's HTTP parser refuses, by its code. No route sees it. */
+const malformed: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "Expected a URL and header fields of at most 16 KiB together: shorten the query"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "Expected a body with at most 16 KiB of chunk extensions"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time. Send it again"]
+}
+
+const refuse = (socket: Socket, status: number, message: string) => {
   const body = JSON.stringify({ error: message })
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${randomUUID()}`,
+    ...(status === 429 || status === 503 ? ["Retry-After: 5"] : []),
+    "Connection: close"
+  ]
   socket.on("error", () => {})
-  socket.write(
-    `HTTP/1.1 ${status} ${status === 429 ? "Too Many Requests" : "Service Unavailable"}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n${body}`
-  )
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body}`)
   socket.destroy()
 }

@@ -11,7 +11,7 @@ export const Name = Schema.Trim.check(
   Schema.makeFilter((name) =>
     name.length >= 1 && [...name].length <= 100 && !/\p{Cc}|\p{Cs}|\ufffd/u.test(name)
       ? undefined
-      : "Expected 1 to 100 characters without control characters"
+      : "Expected 1 to 100 characters in valid UTF-8, without control characters"
   )
 )
 

@@ -1,4 +1,5 @@
 import { Config, Duration, Schema } from "effect"
+import { parse } from "tldts"
 import { anywhere, inProduction, production, required } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
 import {
@@ -39,9 +40,17 @@ export const smtpPort = setting(
   "`2525` (`25` in production)"
 )
 
+/** Everything under it would be refused to customers. */
+const OwnDomain = HostName.check(
+  Schema.makeFilter((name) => {
+    const { domain, isIcann } = parse(name, { allowPrivateDomains: false })
+    return isIcann === true && domain === null ? "Expected a domain of yours, and this is a public suffix" : undefined
+  })
+)
+
 const platformDomain = setting(
   "PLATFORM_DOMAIN",
-  HostName,
+  OwnDomain,
   required("PLATFORM_DOMAIN", Config.succeed("inlet.test")),
   "parent domain of instant inboxes: `inbox@<slug>.inbox.<PLATFORM_DOMAIN>`",
   "`inlet.test`; required in production"

@@ -4,6 +4,9 @@ import { Invalid } from "../model/ApiError.ts"
 
 const longest = 2_048
 
+/** `URL.parse` drops them, or encodes them as a part of the path. */
+const blank = /[\p{Cc}\s]/u
+
 const withoutCredentials = "a URL without user name and password"
 
 /** Inlet's own format has no user name and password. */
@@ -18,6 +21,7 @@ export const parse = Effect.fnUntraced(function* (
 ) {
   const { field = "webhookUrl" } = options
   const invalid = (expected: string) => new Invalid({ message: `${field}: Expected ${expected}` })
+  if (blank.test(text)) return yield* invalid("a URL without spaces and control characters")
   const url = URL.parse(text)
   if (text.length > longest) return yield* invalid(`a URL of at most ${longest} characters`)
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -26,6 +30,9 @@ export const parse = Effect.fnUntraced(function* (
   if (url.username !== "" || url.password !== "") return yield* invalid(withoutCredentials)
   if (text.includes("#")) return yield* invalid("a URL without a fragment (#)")
   if (options.production && url.protocol !== "https:") return yield* invalid("an https URL; http is for development")
+  if (url.href.length > longest) {
+    return yield* invalid(`a URL of at most ${longest} characters, also when percent-encoded`)
+  }
   return url.href
 })
 
@@ -37,7 +44,7 @@ const longestName = 256
  * stored nor shown with the URL.
  */
 export const withCredentials = Effect.fnUntraced(function* (text: string, options: { readonly production: boolean }) {
-  const url = URL.parse(text)
+  const url = blank.test(text) ? null : URL.parse(text)
   if (url === null || (url.username === "" && url.password === "")) {
     return { url: yield* parse(text, options), credentials: {} }
   }

@@ -112,6 +112,7 @@ const explained = {
     "SERVICE_PUBLIC_URL: Expected a URL without ? and #, because paths are added to it",
   "PLATFORM_DOMAIN=bücher.example":
     "PLATFORM_DOMAIN: Expected a name such as example.com, without a dot at its end and in its xn-- form",
+  "PLATFORM_DOMAIN=co.uk": "PLATFORM_DOMAIN: Expected a domain of yours, and this is a public suffix",
   "PLATFORM_DOMAIN=example.com.":
     "PLATFORM_DOMAIN: Expected a name such as example.com, without a dot at its end and in its xn-- form",
   "MX_HOST=mx_1.example.com":

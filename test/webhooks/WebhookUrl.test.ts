@@ -27,14 +27,18 @@ const refused: ReadonlyArray<readonly [typed: string, expected: RegExp]> = [
   ["data:text/plain,hi", /absolute http or https URL/],
   ["mailto:a@example.com", /absolute http or https URL/],
   ["https://", /absolute http or https URL/],
-  ["https://exa mple.com/", /absolute http or https URL/],
+  ["https://exa mple.com/", /without spaces and control characters/],
+  ["https://example.com/\u0000", /without spaces and control characters/],
+  ["https://example.com/a\nb", /without spaces and control characters/],
+  ["\thttps://example.com/", /without spaces and control characters/],
   ["https://example.com:99999/", /absolute http or https URL/],
   ["https://user:password@example.com/", /without user name and password/],
   ["https://user@example.com/", /without user name and password/],
   ["https://:password@example.com/", /without user name and password/],
   ["https://example.com/#part", /without a fragment/],
   ["https://example.com/#", /without a fragment/],
-  [`${longest}a`, /at most 2048 characters/]
+  [`${longest}a`, /at most 2048 characters/],
+  [`https://example.com/${"ü".repeat(1_000)}`, /at most 2048 characters, also when percent-encoded/]
 ]
 
 describe("WebhookUrl", () => {

@@ -237,7 +237,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       }).check(
         Schema.makeFilter(({ pull, webhookUrl }) =>
           (pull === undefined) === (webhookUrl === undefined)
-            ? { path: ["webhookUrl"], issue: "Expected it, or pull, and not both" }
+            ? { path: ["webhookUrl"], issue: "Expected either it or pull: one, and not both" }
             : undefined
         ),
         WireFields.areBesideUrl

@@ -14,10 +14,16 @@ export const between = (minimum: number, maximum: number, meaning: string) => {
         Schema.isInt({ message }),
         Schema.isBetween({ minimum, maximum }, { message })
       ),
-      SchemaTransformation.numberFromString
+      digits
     )
   )
 }
+
+/** Digits alone. `Number` also takes `1e1`, `0x10` and spaces. */
+const digits = SchemaTransformation.transform({
+  decode: (text: string) => (/^-?\d+$/.test(text) ? Number(text) : Number.NaN),
+  encode: String
+})
 
 export const Limit = Schema.optionalKey(between(1, 100, "page size, 50 by default"))
 
