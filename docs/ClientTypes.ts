@@ -47,11 +47,16 @@ const named = [
   "Replay",
   "DomainHealth",
   "SenderRule",
-  "Webhook"
+  "Webhook",
+  "WebhookTestResult",
+  "RawOptions",
+  "LeasedDelivery",
+  "Outcome",
+  "Settled"
 ]
 
 /** Request types also accept `undefined` for an optional field. */
-const isSent = (name: string) => name in queries || name === "SimulatedMail"
+const isSent = (name: string) => name in queries || ["SimulatedMail", "RawOptions", "Outcome"].includes(name)
 
 const operation = (id: string) => {
   const made = operations.get(id)

@@ -1,8 +1,17 @@
 // The entry `inlet-mail/client`, for programs and test suites without Effect. It needs only fetch.
 export type * from "./client/Contract.ts"
+export type { Deliveries, Leasing } from "./client/Deliveries.ts"
 export type { EventPage, Events, EventsQuery, WaitQuery } from "./client/Events.ts"
 export { Inbox, type InboxOptions, type LinkKind, type MailFilter, type MailQuestion } from "./client/Inbox.ts"
-export { type Envelope, type Handed, Inlet, type InletOptions, type Simulated } from "./client/Inlet.ts"
+export {
+  type Envelope,
+  type Handed,
+  Inlet,
+  type InletOptions,
+  type ReplaySelection,
+  type Simulated,
+  type Wire
+} from "./client/Inlet.ts"
 export {
   ApiError,
   type ArrivedMail,

@@ -308,6 +308,11 @@ export const judge = <Event extends WebhookEvent = InboundEvent>(
   if (typeof secret !== "string" || secret === "") {
     throw new TypeError(`secret: Expected the webhook_signing_secret of the workspace (${shape}), but it is not set`)
   }
+  if (typeof rawBody !== "string" && !ArrayBuffer.isView(rawBody)) {
+    throw new TypeError(
+      "rawBody: Expected the bytes of the request as they came, and not what a framework parsed from them. In Express, express.raw({ type: () => true }) keeps them"
+    )
+  }
   const body = typeof rawBody === "string" ? Buffer.from(rawBody) : rawBody
   const eventId = header(headers, "x-service-event-id")
   if (eventId === undefined) return missing("x-service-event-id")

@@ -91,6 +91,16 @@ describe("verify", () => {
     })
   )
 
+  it.effect("says that a parsed body is not the bytes of the request", () =>
+    Effect.sync(() => {
+      for (const parsed of [{ event: "inbound.email.received" }, undefined, null]) {
+        // What a program without types passes.
+        const request = { headers: signed(), rawBody: parsed as unknown as string, secret }
+        assert.throws(() => verifySync(request), TypeError, /^rawBody: Expected the bytes of the request as they came/)
+      }
+    })
+  )
+
   it.effect("rejects another secret, and the right secret without whsec_", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* rejection({ secret: oldSecret }), "SignatureMismatch")

@@ -420,6 +420,17 @@ export type InstantInbox = {
   readonly existing: false
 }
 
+export interface LeasedDelivery {
+  readonly event_id: string
+  /** number of this attempt. Report it with the outcome */
+  readonly attempt: number
+  /** the headers of the webhook request, signed for this body at the time of the answer */
+  readonly headers: Readonly<Record<string, string>>
+  /** the request body in UTF-8. Send it unchanged */
+  readonly body: string
+  readonly leased_until: string
+}
+
 export interface LedgerEntry {
   readonly event: OperationalEvent
   /** null if no operational webhook was set at the time */
@@ -747,6 +758,21 @@ export interface OperationalWebhook {
   readonly opsWebhookUrl: string | null
 }
 
+export interface Outcome {
+  /** the event of the leased delivery */
+  readonly event_id: string
+  /** id of the lease */
+  readonly attempt: number
+  /** the app's status code. Any 2xx counts as delivered */
+  readonly statusCode?: number | null | undefined
+  /** why the app did not answer */
+  readonly error?: string | null | undefined
+  /** milliseconds from request to answer */
+  readonly durationMs: number
+  /** the app's answer. Inlet stores the first KiB */
+  readonly responseBody?: string | null | undefined
+}
+
 export interface QuotaReached {
   readonly type: "quota.reached"
   /** tells it apart from the event of a mail */
@@ -764,6 +790,20 @@ export interface QuotaReached {
   /** messages of a UTC day */
   readonly limit: number
   readonly day_ends_at: string
+}
+
+/** for the format `raw`: how the receiver wants the message, and the headers and fields that it demands. They are stored encrypted and shown nowhere. A `webhookUrl` without it forgets them */
+export interface RawOptions {
+  /** of the message. `message/rfc822` by default */
+  readonly contentType?: string | undefined
+  /** posts a form with the message in this field, as valid UTF-8 */
+  readonly field?: string | undefined
+  /** beside `field`: the exact bytes of the message as base64 */
+  readonly base64?: boolean | undefined
+  /** beside `field`: further fields of the form, such as a key */
+  readonly fields?: Readonly<Record<string, string>> | undefined
+  /** headers of the request, such as an API key */
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 export interface Released {
@@ -818,6 +858,16 @@ export interface SenderRule {
   readonly domain_id: string
   readonly note: string | null
   readonly created_at: string
+}
+
+export interface Settled {
+  readonly event_id: string
+  readonly attempt: number
+  readonly status: 200 | 409
+  /** the delivery after this outcome, or null with 409 */
+  readonly delivery: Delivery | null
+  /** with 409, why Inlet ignored this outcome */
+  readonly error: string | null
 }
 
 export interface SimulatedMail {
@@ -1042,6 +1092,25 @@ export interface WebhookResumed {
   readonly paused_at: string
   /** deliveries that wait, counted up to 1000 */
   readonly waiting: number
+}
+
+export interface WebhookTestResult {
+  /** true if the webhook answered 2xx */
+  readonly ok: boolean
+  /** of the test event, which is stored nowhere */
+  readonly event_id: string
+  /** null without an answer */
+  readonly statusCode: number | null
+  readonly durationMs: number
+  /** what is wrong, and what to do about it */
+  readonly error: string | null
+  /** the first KiB */
+  readonly responseBody: string | null
+  /** the request that was sent, without the password of the webhook */
+  readonly request: {
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+  }
 }
 
 export interface WorkspaceEvent {

@@ -30,6 +30,9 @@ export type LinkKind = NonNullable<BriefEvent["extracted"]>["links"][number]["ki
 /** Where a wait begins, in place of the position of the inbox. */
 type Start = Pick<ListQuery, "after" | "newerThan">
 
+/** Milliseconds for the list of what has come, after the timeout of a wait. */
+const listPatience = 1_000
+
 /** The age up to which a code that has arrived counts. */
 const freshAge = "60s"
 
@@ -58,6 +61,10 @@ export class Inbox {
   readonly #codes = new Set<string>()
 
   constructor(events: Events, options: Place) {
+    const { localPart = "" } = options
+    if (options.localPart !== undefined && !/^[^\s@<>"(),:;\\[\]]{1,64}$/.test(localPart)) {
+      throw new TypeError("localPart: Expected the part of an address before the @, such as qa")
+    }
     this.address = `${options.localPart ?? unguessable()}@${options.domain}`
     this.domainId = options.domainId
     this.#events = events
@@ -141,7 +148,7 @@ export class Inbox {
           timeout: Math.max(1, ends - performance.now())
         }
       )
-      if (events.length === 0) throw await this.#noMail(what, filter, { timeout, hint })
+      if (events.length === 0) throw await this.#noMail(what, filter, { signal, timeout, hint })
       newerThan = undefined
       for (const event of events) {
         after = event.event_id
@@ -170,28 +177,36 @@ export class Inbox {
   async #noMail(
     what: string,
     filter: MailFilter,
-    { hint, timeout }: { readonly timeout: number; readonly hint: string | undefined }
+    {
+      hint,
+      signal,
+      timeout
+    }: Pick<CallOptions, "signal"> & { readonly timeout: number; readonly hint: string | undefined }
   ): Promise<NoMail> {
     const { after } = this.#options
-    const page = await this.#events.list(this.domainId, {
-      recipient: this.address,
-      after,
-      order: "asc",
-      view: "brief",
-      limit: 20
-    })
-    const arrived = page.events.map(told)
+    const query = { recipient: this.address, after, order: "asc", view: "brief", limit: 20 } as const
+    const list = this.#events.list(this.domainId, query, { signal, timeout: listPatience })
+    const arrived = await list.then(
+      ({ events }) => events.map(told),
+      () => undefined
+    )
+    signal?.throwIfAborted()
     const narrowed = Object.entries(filter)
       .filter(([name, value]) => value !== undefined && (what === "" || name !== "has"))
       .map(([name, value]) => `, ${name} ${JSON.stringify(value)}`)
     const wanted = `${what === "" ? "mail" : what}${narrowed.join("")}`
-    const came = arrived.length === 0 ? "Nothing has come to it" : `What has come to it:${lines(arrived)}`
-    const isOld = what === "a code" && arrived.some(({ has }) => has.includes("code"))
+    const came =
+      arrived === undefined
+        ? "The service did not say in time what has come to it"
+        : arrived.length === 0
+          ? "Nothing has come to it"
+          : `What has come to it:${lines(arrived)}`
+    const isOld = what === "a code" && arrived?.some(({ has }) => has.includes("code")) === true
     const rule = isOld ? `\nWithout \`after\`, code() returns codes of the last ${freshAge}, each once` : ""
     const refused = hint === undefined ? "" : `\n${hint}`
     return new NoMail(`${this.address} has not had ${wanted} within ${seconds(timeout)}. ${came}${rule}${refused}`, {
       address: this.address,
-      arrived
+      arrived: arrived ?? []
     })
   }
 }
@@ -200,13 +215,20 @@ const told = ({ attachments, event_id, extracted, from, receivedAt, subject }: B
   event_id,
   receivedAt,
   from,
-  subject,
+  subject: masked(subject, extracted),
   has: [
     ...(extracted?.code == null ? [] : ["code"]),
     ...(extracted?.links ?? []).map(({ kind }) => `${kind} link`),
     ...(attachments === 0 ? [] : [`${attachments} attachments`])
   ]
 })
+
+/** A subject without its code, because errors are printed and logged. */
+const masked = (subject: string, extracted: BriefEvent["extracted"]): string =>
+  [extracted?.code?.shown, extracted?.code?.value].reduce<string>(
+    (text, code) => (code === undefined || code === "" ? text : text.replaceAll(code, "…")),
+    subject
+  )
 
 /** The subject is untrusted. Quoting it escapes control characters. */
 const lines = (arrived: ReadonlyArray<ArrivedMail>) =>

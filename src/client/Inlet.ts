@@ -11,12 +11,14 @@ import type {
   OperationalEventsPage,
   OperationalEventsQuery,
   OperationalWebhook,
+  RawOptions,
   Replay,
   Replayed,
   SimulatedMail,
   TracePage,
   TraceQuery
 } from "./Contract.ts"
+import { Deliveries } from "./Deliveries.ts"
 import { at, Events } from "./Events.ts"
 import { Inbox, type InboxOptions } from "./Inbox.ts"
 import { type CallOptions, type Place, Requests } from "./Requests.ts"
@@ -33,6 +35,7 @@ export interface InletOptions extends Place {
  * `Retry-After`, within the timeout of the call.
  */
 export class Inlet {
+  readonly deliveries: Deliveries
   readonly events: Events
   readonly senders: Senders
   readonly webhooks: Webhooks
@@ -42,6 +45,7 @@ export class Inlet {
   /** Makes no request. Throws a `TypeError` for an invalid URL or key. */
   constructor(options: InletOptions) {
     this.#requests = new Requests(options)
+    this.deliveries = new Deliveries(this.#requests)
     this.events = new Events(this.#requests)
     this.senders = new Senders(this.#requests)
     this.webhooks = new Webhooks(this.#requests)
@@ -67,17 +71,21 @@ export class Inlet {
       this.#get(`${at(domainId)}/health`, {}, options),
     /**
      * Sets the webhook. Null holds the events. A `format` of another provider may have a user name and a password in
-     * the URL, and `mailgun` a `signingKey`, which the answer shows once if Inlet made it.
+     * the URL. `mailgun` and `mandrill` have a `signingKey`, which the answer shows once if Inlet made it, and `raw` has
+     * options of its own.
      */
     setWebhook: (
       domainId: string,
       webhookUrl: string | null,
-      { format, signingKey, ...options }: CallOptions & { readonly format?: string; readonly signingKey?: string } = {}
+      { format, raw, signingKey, ...options }: CallOptions & Wire = {}
     ): Promise<DomainWebhook> =>
       this.#requests.json(
-        { method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl, format, signingKey } },
+        { method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl, format, raw, signingKey } },
         options
       ),
+    /** Makes mail wait for `deliveries.lease`. False holds it. Fails with 409 while a webhook is set. */
+    setPull: (domainId: string, pull: boolean, options?: CallOptions): Promise<DomainWebhook> =>
+      this.#requests.json({ method: "PATCH", path: `${at(domainId)}/delivery`, body: { pull } }, options),
     /** Sets what becomes of mail that the mail scanner calls spam or a virus: `tag` delivers it, `hold` holds it. */
     setSpam: (domainId: string, spam: Domain["spam"], options?: CallOptions): Promise<Domain> =>
       this.#requests.json({ method: "PATCH", path: at(domainId), body: { spam } }, options),
@@ -276,4 +284,13 @@ export interface ReplaySelection {
   readonly since?: string | undefined
   readonly until?: string | undefined
   readonly recipient?: string | undefined
+  /** Deliver to this webhook, in place of the one of each event. */
+  readonly webhook_id?: string | undefined
+}
+
+/** The form of the requests to a webhook. */
+export interface Wire {
+  readonly format?: string | undefined
+  readonly signingKey?: string | undefined
+  readonly raw?: RawOptions | undefined
 }

@@ -47,7 +47,7 @@ export class Requests {
       throw new TypeError("apiKey: Expected the key of a workspace, which begins with ak_")
     }
     this.#apiKey = apiKey
-    this.timeout = timeout
+    this.timeout = bounded(timeout)
   }
 
   json<A>(request: Request, options?: CallOptions): Promise<A> {
@@ -65,7 +65,9 @@ export class Requests {
 
   async #send<A>(request: Request, options: CallOptions = {}, read: (response: Response) => Promise<A>): Promise<A> {
     const { signal, timeout = Math.max(this.timeout, (request.wait ?? 0) * 1_000) } = options
-    const ends = performance.now() + timeout
+    const ends = performance.now() + bounded(timeout)
+    // Such a path is that of a list.
+    if (/\/(?:\/|$)/.test(request.path)) throw new TypeError(`An id is empty (${request.method} ${request.path})`)
     for (;;) {
       const answer = await this.#try(request, { signal, left: ends - performance.now(), timeout }, read)
       if (!(answer instanceof ApiError)) return answer
@@ -126,6 +128,15 @@ export class Requests {
       { status, requestId, retryAfter: secondsIn(headers.get("retry-after")), smtp: refusal?.smtp ?? null }
     )
   }
+}
+
+/** The longest time that timers take, in milliseconds. */
+const longest = 2 ** 31 - 1 - grace
+
+/** A timeout in milliseconds. `Infinity` is some 24 days. */
+const bounded = (timeout: number): number => {
+  if (typeof timeout === "number" && timeout >= 0) return Math.min(timeout, longest)
+  throw new TypeError("timeout: Expected milliseconds, such as 20000")
 }
 
 export const seconds = (milliseconds: number) => `${Math.round(milliseconds / 100) / 10} s`

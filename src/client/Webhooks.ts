@@ -1,5 +1,5 @@
 // @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
-import type { ChangedWebhook, Webhook, WebhookMatch } from "./Contract.ts"
+import type { ChangedWebhook, RawOptions, Webhook, WebhookMatch, WebhookTestResult } from "./Contract.ts"
 import { at } from "./Events.ts"
 import type { CallOptions, Requests } from "./Requests.ts"
 
@@ -11,7 +11,11 @@ export interface WebhookFields {
   readonly webhookUrl?: string | null
   readonly format?: string
   readonly signingKey?: string
+  /** For the format `raw`. */
+  readonly raw?: RawOptions
   readonly description?: string | null
+  /** The ids of webhooks that take mail of these kinds: `{ bounce: id }`. */
+  readonly kinds?: Webhook["kinds"]
   /** `own` makes a secret for this webhook, which the answer shows once. */
   readonly secret?: "own" | "workspace"
 }
@@ -50,6 +54,21 @@ export class Webhooks {
   /** Removes a webhook other than the catch-all, and holds its undelivered mail. */
   remove(domainId: string, webhookId: string, options?: CallOptions): Promise<void> {
     return this.#requests.nothing({ method: "DELETE", path: pathOf(domainId, webhookId) }, options)
+  }
+
+  /** Posts a signed sample event at once, and returns what the webhook answered. */
+  test(domainId: string, webhookId: string, options?: CallOptions): Promise<WebhookTestResult> {
+    return this.#requests.json({ method: "POST", path: `${pathOf(domainId, webhookId)}/test` }, options)
+  }
+
+  /** Replaces the secret of a webhook that has its own, and returns the new one. The old one also signs for 24 hours. */
+  async rotateSecret(domainId: string, webhookId: string, options?: CallOptions): Promise<string> {
+    const path = `${pathOf(domainId, webhookId)}/rotate-secret`
+    const answer = await this.#requests.json<{ readonly webhook_signing_secret: string }>(
+      { method: "POST", path },
+      options
+    )
+    return answer.webhook_signing_secret
   }
 
   /** The webhook that takes an address, and why the others do not. */

@@ -124,7 +124,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
         `Verify your email address:\n\n${verify}\n`
       ]
       yield* mail(new TextEncoder().encode(message.join("\r\n")))
-      yield* mail({ ...code("482913"), subject: "Yours" })
+      yield* mail({ ...code("482913"), subject: "482913 is your code" })
       const error = yield* failure(() => inbox.link("reset", { from: "hi@acme.example", timeout: 100 }))
       assert.instanceOf(error, NoMail)
       const [first, second, third, ...others] = error.message.split("\n")
@@ -133,7 +133,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
         `${inbox.address} has not had a reset link, from "hi@acme.example" within 0.1 s. What has come to it:`
       )
       assert.match(second ?? "", /^- 20\S+Z "Welcome.*" from "hi@acme\.example": verify link$/)
-      assert.match(third ?? "", /^- 20\S+Z "Yours" from "sender@simulate\.example": code$/)
+      assert.match(third ?? "", /^- 20\S+Z "… is your code" from "sender@simulate\.example": code$/)
       assert.deepStrictEqual(others, [])
       assert.deepStrictEqual(
         error.arrived.map(({ has }) => has),
@@ -141,6 +141,37 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
       )
       const printed = inspect(error, { depth: 9, showHidden: true })
       for (const secret of ["482913", "b7f3c2d19e8a4560", "\u001b[31m"]) assert.notInclude(printed, secret)
+    })
+  )
+
+  it.effect("ends at its timeout or abort, also if the service says nothing any more", () =>
+    Effect.gen(function* () {
+      const empty = { body: { events: [], next_cursor: null, cursor_now: "now" } }
+      const { requests, url } = yield* ScriptedService.serve(
+        { body: { domains: [{ id: "d", domain: "d.example", status: "live" }] } },
+        empty,
+        { ...empty, delay: 50 },
+        { isSilent: true }
+      )
+      const inlet = new Inlet({ url, apiKey: "ak_live_1" })
+      const inbox = yield* Effect.promise(() => inlet.inbox())
+      const error = yield* failure(() => inbox.mail({ timeout: 20 }))
+      assert.instanceOf(error, NoMail)
+      assert.match(error.message, /within 0 s\. The service did not say in time what has come to it$/)
+      assert.strictEqual(requests.length, 4)
+      const aborted = yield* failure(() => inbox.mail({ signal: AbortSignal.timeout(50), timeout: 60_000 }))
+      assert.propertyVal(aborted, "name", "TimeoutError")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("refuses a local part that no address has", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* begin
+      for (const localPart of ["", "a b", "x@y", "a,b"]) {
+        const error = yield* failure(() => inlet.inbox({ localPart }))
+        assert.instanceOf(error, TypeError, localPart)
+        assert.match(`${error}`, /localPart: Expected the part of an address before the @/)
+      }
     })
   )
 

@@ -9,6 +9,7 @@ import type { DeliveryAttempt } from "../../src/model/Delivery.ts"
 import type { Domain } from "../../src/model/Domain.ts"
 import type { InboundEvent } from "../../src/model/InboundEvent.ts"
 import type { OperationalEvent } from "../../src/model/OperationalEvent.ts"
+import { verifySync } from "../../src/webhook.ts"
 import { eventually } from "../Eventually.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
@@ -199,6 +200,46 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
       assert.deepInclude(job, { state: "done", total: 0 })
       assert.deepStrictEqual(yield* Effect.promise(() => inlet.replays.get(id, job.id)), job)
       assert.deepStrictEqual(yield* Effect.promise(() => inlet.replays.stop(id, job.id)), job)
+    })
+  )
+
+  it.effect("leases deliveries, and settles them", () =>
+    Effect.gen(function* () {
+      const { inlet, secret } = yield* clientOf
+      const { domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
+      assert.deepInclude(yield* Effect.promise(() => inlet.domains.setPull(id, true)), { pull: true })
+      const { events } = yield* Effect.promise(() => inlet.simulate(id, { subject: "Hello" }, { wait: 10 }))
+      const [lease, ...others] = yield* Effect.promise(() => inlet.deliveries.lease(id, { limit: 1, wait: 10 }))
+      assert.isDefined(lease)
+      assert.deepStrictEqual(others, [])
+      assert.strictEqual(lease.event_id, events[0]?.event_id)
+      assert.deepInclude(verifySync({ headers: lease.headers, rawBody: lease.body, secret }), { subject: "Hello" })
+      const outcome = { event_id: lease.event_id, attempt: lease.attempt, statusCode: 200, durationMs: 1 }
+      const [settled] = yield* Effect.promise(() => inlet.deliveries.settle(id, [outcome]))
+      assert.deepInclude(settled, { event_id: lease.event_id, status: 200 })
+      const [late] = yield* Effect.promise(() => inlet.deliveries.settle(id, [{ ...outcome, attempt: 7 }]))
+      assert.deepInclude(late, { status: 409 })
+      assert.deepStrictEqual(yield* Effect.promise(() => inlet.deliveries.lease(id)), [])
+    })
+  )
+
+  it.effect("tests a webhook, and replaces its secret", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver
+      const { inlet } = yield* clientOf
+      const { domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
+      const { webhook, webhook_signing_secret: first } = yield* Effect.promise(() =>
+        inlet.webhooks.create(id, { pattern: "support", webhookUrl: receiver.url, secret: "own" })
+      )
+      const { webhook: changed } = yield* Effect.promise(() =>
+        inlet.webhooks.update(id, id, { kinds: { bounce: webhook.id } })
+      )
+      assert.deepStrictEqual(changed.kinds, { bounce: webhook.id })
+      const tested = yield* Effect.promise(() => inlet.webhooks.test(id, webhook.id))
+      assert.deepInclude(tested, { ok: true, statusCode: 200 })
+      const next = yield* Effect.promise(() => inlet.webhooks.rotateSecret(id, webhook.id))
+      assert.match(next, /^whsec_/)
+      assert.notStrictEqual(next, first)
     })
   )
 

@@ -131,6 +131,31 @@ describe("A request of the client", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("names an empty id and a wrong timeout, and takes Infinity as one", () =>
+    Effect.gen(function* () {
+      const { inlet, requests, url } = yield* clientOf({ body: { domains: [] } })
+      for (const call of [
+        () => inlet.domains.get(""),
+        () => inlet.events.get("d", ""),
+        () => inlet.replays.get("d", ""),
+        () => inlet.webhooks.remove("d", "")
+      ]) {
+        const error = yield* failure(call)
+        assert.instanceOf(error, TypeError)
+        assert.match(`${error}`, /An id is empty \([A-Z]+ \/api\/domains\//)
+      }
+      for (const timeout of [Number.NaN, -1]) {
+        const error = yield* failure(() => inlet.domains.list({ timeout }))
+        assert.instanceOf(error, TypeError)
+        assert.match(`${error}`, /timeout: Expected milliseconds/)
+        assert.throws(() => new Inlet({ url, apiKey, timeout }), TypeError, /timeout: Expected milliseconds/)
+      }
+      assert.deepStrictEqual(requests, [])
+      const domains = yield* Effect.promise(() => inlet.domains.list({ timeout: Number.POSITIVE_INFINITY }))
+      assert.deepStrictEqual(domains, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("keeps the key out of errors and out of the printed client", () =>
     Effect.gen(function* () {
       const { inlet, url } = yield* clientOf({ status: 401, body: { error: `Bearer ${apiKey} is not known` } })

@@ -1,0 +1,51 @@
+// @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
+import type { LeasedDelivery, Outcome, Settled } from "./Contract.ts"
+import { at } from "./Events.ts"
+import { type CallOptions, grace, type Requests } from "./Requests.ts"
+
+/** What to lease. Without `webhookId` deliveries of every webhook with the action `pull`. */
+export interface Leasing {
+  /** At most 100. */
+  readonly limit?: number | undefined
+  /** Seconds to wait for a due delivery, 0 by default. */
+  readonly wait?: number | undefined
+  readonly webhookId?: string | undefined
+}
+
+/** Pull deliveries, for apps without a public address. */
+export class Deliveries {
+  readonly #requests: Requests
+
+  constructor(requests: Requests) {
+    this.#requests = requests
+  }
+
+  /**
+   * Leases due deliveries, oldest first. Verify each with its `headers` and `body` as a webhook, and `settle` it before
+   * `leased_until`.
+   */
+  async lease(
+    domainId: string,
+    { limit, wait = 0, webhookId }: Leasing = {},
+    { signal, timeout = Math.max(this.#requests.timeout, wait * 1_000 + grace) }: CallOptions = {}
+  ): Promise<ReadonlyArray<LeasedDelivery>> {
+    const answer = await this.#requests.json<{ readonly deliveries: ReadonlyArray<LeasedDelivery> }>(
+      { method: "POST", path: `${at(domainId)}/deliveries/lease`, body: { limit, wait, webhook_id: webhookId } },
+      { signal, timeout }
+    )
+    return answer.deliveries
+  }
+
+  /** Reports what became of leased deliveries. An outcome after the end of its lease has the `status` 409. */
+  async settle(
+    domainId: string,
+    outcomes: ReadonlyArray<Outcome>,
+    options?: CallOptions
+  ): Promise<ReadonlyArray<Settled>> {
+    const answer = await this.#requests.json<{ readonly outcomes: ReadonlyArray<Settled> }>(
+      { method: "POST", path: `${at(domainId)}/deliveries/settle`, body: { outcomes } },
+      options
+    )
+    return answer.outcomes
+  }
+}
