@@ -47,11 +47,14 @@ export const txt = (domain: Named, { texts }: Pick<Found, "texts">): ReadonlyArr
   ]
 }
 
-/** The checks of the MX records, which tell senders where mail goes. */
+/**
+ * The checks of the MX records, which tell senders where mail goes. `isRelayed` if a relay has a key to hand mail over:
+ * then they name the relay.
+ */
 export const mx = (
   domain: Named,
   { hosts, literal, mx: found }: Omit<Found, "texts">,
-  { isNearby }: { readonly isNearby: boolean }
+  { isNearby, isRelayed }: { readonly isNearby: boolean; readonly isRelayed: boolean }
 ): ReadonlyArray<HealthCheck> => {
   const { domain: name, mx_target: target, origin } = domain
   // Its records belong to the service, and development has no public DNS.
@@ -77,7 +80,7 @@ export const mx = (
   const ours = records.find(({ host }) => host === target)
   return [
     ours === undefined
-      ? without(domain, records)
+      ? without(domain, records, isRelayed)
       : ok("mx", `The MX record of ${name} with priority ${ours.priority} is ${target}`),
     ...(ours === undefined ? [] : elsewhere(domain, ours, records)),
     ...hosts.map((host) => each(domain, host, isNearby))
@@ -89,7 +92,7 @@ const publishing = ({ domain, mx_target, origin }: Named) =>
     ? `This is for the operator of the service: publish *.${domain.slice(domain.indexOf(".") + 1)} MX 10 ${mx_target}`
     : `Publish it at your DNS provider: name ${domain} (often written @), type MX, priority 10, value ${mx_target}. New records take up to an hour to be seen`
 
-const without = (domain: Named, records: ReadonlyArray<MxRecord>): HealthCheck => {
+const without = (domain: Named, records: ReadonlyArray<MxRecord>, isRelayed: boolean): HealthCheck => {
   const { domain: name, mx_target: target } = domain
   if (records.some(({ host }) => host === `${target}.${name}`)) {
     return error(
@@ -99,11 +102,17 @@ const without = (domain: Named, records: ReadonlyArray<MxRecord>): HealthCheck =
     )
   }
   const names = listed(records.map(({ host, priority }) => `${shown(host)} (priority ${priority})`))
-  return error(
-    "mx",
-    `The MX records of ${name} do not name ${target}, so its mail goes elsewhere: ${names}`,
-    publishing(domain)
-  )
+  return isRelayed
+    ? warning(
+        "mx",
+        `The MX records of ${name} name ${names}, so mail arrives only if that hands it over with an ingest key`,
+        `Leave them if they are those of your relay. Otherwise: ${publishing(domain)}`
+      )
+    : error(
+        "mx",
+        `The MX records of ${name} do not name ${target}, so its mail goes elsewhere: ${names}`,
+        publishing(domain)
+      )
 }
 
 /** Other hosts that take mail, which is never seen here. */

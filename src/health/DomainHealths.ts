@@ -7,7 +7,7 @@ import * as WorkspaceUsage from "../domains/WorkspaceUsage.ts"
 import { type Domain, DomainId } from "../model/Domain.ts"
 import { simulatedAddress } from "../model/InboundEmail.ts"
 import { catchAllOf } from "../model/Webhook.ts"
-import type { WorkspaceId } from "../model/Workspace.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 import { DomainStatistics } from "../statistics/DomainStatistics.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
@@ -22,7 +22,8 @@ import * as MailHostChecks from "./MailHostChecks.ts"
 const Last = Schema.Struct({
   receivedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
   remoteAddress: Schema.NullOr(Schema.String),
-  statusCode: Schema.NullOr(Schema.Int)
+  statusCode: Schema.NullOr(Schema.Int),
+  isRelayed: Schema.Boolean
 })
 
 /** Checks of mail to every address, which a key with a limit does not see. */
@@ -48,14 +49,17 @@ export class DomainHealths extends Context.Service<
       const usage = yield* WorkspaceUsage.make
       const { emailsPerDay } = yield* Settings.limits
 
-      /** The newest event and the newest attempt, by index. */
+      /** The newest event and the newest attempt, by index, and whether a relay has a key. */
       const last = SqlSchema.findOne({
-        Request: DomainId,
+        Request: Schema.Struct({ id: DomainId, workspaceId: WorkspaceId }),
         Result: Last,
-        execute: (id) => sql`
+        execute: ({ id, workspaceId }) => sql`
           SELECT event.received_at, event.remote_address, (
             SELECT status_code FROM delivery_attempts WHERE domain_id = ${id} ORDER BY requested_at DESC LIMIT 1
-          ) AS status_code
+          ) AS status_code, EXISTS (
+            SELECT 1 FROM workspace_keys
+            WHERE workspace_id = ${workspaceId} AND scope = 'ingest' AND coalesce(domain_id, ${id}) = ${id}
+          ) AS is_relayed
           FROM (VALUES (1)) AS one
           LEFT JOIN LATERAL (
             SELECT events.received_at, inbound_emails.remote_address
@@ -73,7 +77,7 @@ export class DomainHealths extends Context.Service<
         const { id } = domain
         const outside = Effect.all([mailHost.look, dns.at(domain.domain, domain.txt_name)], { concurrency: 2 })
         const stored = Effect.all([
-          last(id),
+          last({ id, workspaceId }),
           webhooks.of(catchAllOf(id)),
           webhooks.failing(catchAllOf(id)),
           statistics.of(id, 1),
@@ -84,11 +88,11 @@ export class DomainHealths extends Context.Service<
           concurrency: 2
         })
         const now = yield* Clock.currentTimeMillis
-        const { receivedAt, remoteAddress, statusCode } = newest
+        const { isRelayed, receivedAt, remoteAddress, statusCode } = newest
         const ofAll = [
           MailChecks.state(domain),
           ...DnsChecks.txt(domain, found),
-          ...DnsChecks.mx(domain, found, host),
+          ...DnsChecks.mx(domain, found, { ...host, isRelayed }),
           ...MailHostChecks.of(host, now),
           DeliveryChecks.webhook(domain, { health, failing, lastStatus: statusCode }),
           ...DeliveryChecks.others(all),

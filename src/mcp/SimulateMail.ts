@@ -2,6 +2,7 @@ import { Duration, Effect, Option, Schema } from "effect"
 import { Authorization } from "../http/requests/Authorization.ts"
 import { draftOf, takesMail } from "../http/simulate/SimulateHandlers.ts"
 import { DataMemory } from "../intake/DataMemory.ts"
+import { Invalid } from "../model/ApiError.ts"
 import { SampleName } from "../simulate/Sample.ts"
 import { Simulation } from "../simulate/Simulation.ts"
 import * as Hold from "./Hold.ts"
@@ -39,6 +40,9 @@ export const add = Effect.gen(function* () {
     },
     answer: Effect.fnUntraced(function* ({ from, to, ...mail }, workspace) {
       if (workspace.scope === "read") return yield* Authorization.refusal("simulate_mail")
+      if (mail.sample !== undefined && (mail.text !== undefined || mail.html !== undefined)) {
+        return yield* new Invalid({ message: "sample: Expected it, or text and html, because a sample has its own" })
+      }
       const { domain, recipient } = yield* inboxes.of(workspace, to)
       yield* takesMail(domain)
       const inbox = { domainId: domain.id, domain: domain.domain }

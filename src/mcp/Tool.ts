@@ -86,6 +86,8 @@ export const add = Effect.fnUntraced(function* <const Fields extends Schema.Stru
     annotations: Context.empty(),
     handle: (given) => {
       const decoded = decode(withoutNulls(given))
+      const [extra] = Object.keys(parameters).length === 0 ? Object.keys(withoutNulls(given)) : []
+      if (extra !== undefined) return Effect.succeed(said(`${extra}: this tool has no parameters`, true))
       if (Result.isFailure(decoded))
         return Effect.succeed(said(describe(decoded.failure.issue, "", Object.keys(parameters), "this tool"), true))
       return Effect.flatMap(workspace, (caller) =>

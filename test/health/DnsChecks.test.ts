@@ -31,9 +31,9 @@ const looked = (zones: Readonly<Record<string, FakeDns.Records>>) =>
   )
 
 /** The checks of MX records in production. */
-const mx = (records: Mx, more: Readonly<Record<string, FakeDns.Records>> = ours) =>
+const mx = (records: Mx, more: Readonly<Record<string, FakeDns.Records>> = ours, isRelayed = false) =>
   Effect.map(looked({ "example.com": { MX: records }, ...more }), (found) =>
-    lines(DnsChecks.mx(own, found, { isNearby: false }))
+    lines(DnsChecks.mx(own, found, { isNearby: false, isRelayed }))
   )
 
 const txt = (found: Pick<Found, "texts">, status: "mx_pending" | "pending_verification") =>
@@ -69,7 +69,10 @@ describe("The check of the TXT record", () => {
         txt(found, "pending_verification").join(),
         /^unknown txt: DNS did not answer .*\(ServerFailure\) → Retry in a minute/
       )
-      assert.match(lines(DnsChecks.mx(own, found, { isNearby: false })).join(), /^unknown mx: .*\(ServerFailure\)/)
+      assert.match(
+        lines(DnsChecks.mx(own, found, { isNearby: false, isRelayed: false })).join(),
+        /^unknown mx: .*\(ServerFailure\)/
+      )
     })
   )
 })
@@ -98,6 +101,17 @@ describe("The check of the MX records", () => {
         (yield* mx([{ priority: 0, exchange: "." }])).join(),
         /^error mx: .*takes no mail \(RFC 7505\) → Remove that record\. Publish/
       )
+    })
+  )
+
+  it.effect("warns of the records of others, if a relay has a key to hand mail over", () =>
+    Effect.gen(function* () {
+      const relay = [{ priority: 5, exchange: "relay.example" }]
+      assert.match(
+        (yield* mx(relay, ours, true))[0] ?? "",
+        /^warning mx: The MX records of example\.com name relay\.example \(priority 5\), so mail arrives only if that hands it over with an ingest key → Leave them if they are those of your relay\. Otherwise: Publish/
+      )
+      assert.match((yield* mx([], ours, true)).join(), /^error mx: example\.com has no MX record/)
     })
   )
 
@@ -166,7 +180,7 @@ describe("The check of the MX records", () => {
       const many = Array.from({ length: 999 }, (_, at) => ({ priority: at, exchange: `mx${at}.other.example` }))
       const found = yield* looked({ "example.com": { MX: [...many, { priority: 1_000, exchange: "mx.inlet.test" }] } })
       assert.strictEqual(found.hosts.length, 5)
-      const said = lines(DnsChecks.mx(own, found, { isNearby: false }))
+      const said = lines(DnsChecks.mx(own, found, { isNearby: false, isRelayed: false }))
       assert.strictEqual(said[0], "ok mx: The MX record of example.com with priority 1000 is mx.inlet.test")
       assert.match(said[1] ?? "", /mx0\.other\.example \(priority 0\), .* and 996 more while/)
       assert.strictEqual(said.length, 7)
@@ -192,9 +206,12 @@ describe("The check of the MX records", () => {
         DnsLook.layer
       )
       const { kept, later, silent } = yield* Effect.provide(look, dns.layer)
-      assert.match(lines(DnsChecks.mx(own, silent, { isNearby: false })).join(), /^unknown mx: .*\(Timeout\)/)
+      assert.match(
+        lines(DnsChecks.mx(own, silent, { isNearby: false, isRelayed: false })).join(),
+        /^unknown mx: .*\(Timeout\)/
+      )
       assert.strictEqual(kept, silent)
-      assert.match(lines(DnsChecks.mx(own, later, { isNearby: false })).join(), /^ok mx: /)
+      assert.match(lines(DnsChecks.mx(own, later, { isNearby: false, isRelayed: false })).join(), /^ok mx: /)
     })
   )
 })

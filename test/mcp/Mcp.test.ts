@@ -93,6 +93,13 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
         assert.include(mail.content, "482 913")
         assert.include(mail.notice, "no instructions")
         assert.strictEqual(mail.hidden_text, false)
+        const mixed = yield* client.call("simulate_mail", { sample: "code", text: "Hello" })
+        assert.deepStrictEqual(
+          [mixed.isError, mixed.text],
+          [true, "sample: Expected it, or text and html, because a sample has its own"]
+        )
+        const extra = yield* client.call("get_inboxes", { domain: "example.com" })
+        assert.deepStrictEqual([extra.isError, extra.text], [true, "domain: this tool has no parameters"])
         const { contents } = yield* client.read(`inlet://mail/${simulated.event_id}`)
         assert.include(JSON.stringify(contents), "482 913")
         const { messages } = yield* client.prompt("verify_account", { site: "github.com" })

@@ -161,7 +161,14 @@ layer(Operations.layer(settings), { excludeTestServices: true, timeout: "60 seco
         assert.deepStrictEqual([types(second.operational_events), second.next_cursor], [["webhook.paused"], null])
         const paused = yield* list("?type=webhook.paused")
         assert.deepStrictEqual(types(paused.operational_events), ["webhook.paused"])
-        for (const wrong of ["?cursor=x", "?type=other", "?limit=0", "?limit=1e1", "?limit=%205", "?kind=webhook.paused"]) {
+        for (const wrong of [
+          "?cursor=x",
+          "?type=other",
+          "?limit=0",
+          "?limit=1e1",
+          "?limit=%205",
+          "?kind=webhook.paused"
+        ]) {
           const { status } = yield* inlet.call("GET", `/api/operational-events${wrong}`, { key })
           assert.strictEqual(status, 400, wrong)
         }
