@@ -74,12 +74,14 @@ describe("The parser threads", () => {
         const busy = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 4, { concurrency: "unbounded" }))
         let worst = 0
         while (busy.pollUnsafe() === undefined) {
-          const asked = performance.now()
+          const before = process.threadCpuUsage()
           yield* Effect.sleep("10 millis")
-          worst = Math.max(worst, performance.now() - asked)
+          const { system, user } = process.threadCpuUsage(before)
+          worst = Math.max(worst, (system + user) / 1_000)
         }
         yield* Fiber.join(busy)
-        assert.isBelow(worst, 1_000)
+        // Milliseconds of CPU time, because other programs may have the cores. The messages take far more.
+        assert.isBelow(worst, 300)
       })
     )
 
@@ -182,14 +184,15 @@ describe("The parser threads", () => {
         const pool = yield* Layer.build(threads()).pipe(Effect.provideService(ThreadScript, script))
         yield* Effect.gen(function* () {
           yield* read(mail("to begin with"))
-          const bytes = yield* slower
+          // The others are small, because the second thread has little of a busy machine.
+          const messages = [yield* slower, ...Array.from({ length: 5 }, () => slow)]
           let parsed = 0
           const heavy = yield* Effect.forkChild(
             Effect.forEach(
-              Array.from({ length: 6 }, (_, number) => `heavy ${number}`),
-              (tenant) =>
+              messages,
+              (bytes, number) =>
                 Effect.andThen(
-                  read(bytes, "full", tenant),
+                  read(bytes, "full", `heavy ${number}`),
                   Effect.sync(() => parsed++)
                 ),
               { concurrency: "unbounded" }
