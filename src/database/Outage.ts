@@ -16,10 +16,13 @@ const ofChange = /^(25006|57P0[123])$/
 export const isOfChange = ({ reason }: SqlError.SqlError): boolean =>
   Predicate.hasProperty(reason.cause, "code") && ofChange.test(`${reason.cause.code}`)
 
-/** Returns why the database is unavailable, with the next step. */
-export const inWords = (error: SqlError.SqlError): string =>
+/** Why the database is unavailable, for the operator. */
+export const reason = (error: SqlError.SqlError): string =>
   isOfChange(error)
-    ? "The database restarts, or a failover is under way. Retry in 5 s"
+    ? "The database restarts, or a failover is under way"
     : isFull(error.reason.cause)
-      ? "The disk of the database is full. The operator has to free space on it. Nothing has to be restarted. Retry in 5 s"
-      : "The database is out of reach. Retry in 5 s"
+      ? "The disk of the database is full. The operator has to free space on it. Nothing has to be restarted"
+      : "The database is out of reach"
+
+/** The same with the next step, for clients. */
+export const inWords = (error: SqlError.SqlError): string => `${reason(error)}. Retry in 5 s`

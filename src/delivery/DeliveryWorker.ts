@@ -1,5 +1,6 @@
 import { Clock, type Context, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Option, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import * as FailureLog from "../database/FailureLog.ts"
 import { plainFormat } from "../model/Webhook.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
@@ -94,7 +95,7 @@ const settle = ({ queue }: Worker, delivery: LeasedDelivery, outcome: Outcome, r
     Effect.matchCauseEffect({
       // The lease expires, and the attempt is repeated.
       onFailure: (cause) =>
-        Effect.logError("The outcome of a delivery attempt could not be stored", cause).pipe(about(delivery)),
+        FailureLog.error("The outcome of a delivery attempt could not be stored", cause).pipe(about(delivery)),
       onSuccess: () =>
         outcome.error === null
           ? Effect.void
@@ -202,7 +203,7 @@ const beginSealed = ({ lines, queue }: Worker, leased: ReadonlyArray<SealedDeliv
     // The rows exist: their leases expire, and a worker claims them.
     Effect.catchCause((cause) => {
       for (const { webhookId } of leased) lines.release(webhookId, 1)
-      return Effect.logError("Deliveries could not be claimed. Inlet retries", cause)
+      return FailureLog.error("Deliveries could not be claimed. Inlet retries", cause)
     })
   )
 

@@ -1,4 +1,5 @@
 import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
+import * as FailureLog from "../database/FailureLog.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
 import { rawRef } from "../model/InboundEmail.ts"
 import { type Spam, unscanned } from "../model/Spam.ts"
@@ -145,7 +146,7 @@ const loadFrom = (raw: RawStore["Service"], mail: Mail) =>
 
 const logged = <E>({ id }: Pick<Mail, "id">, reading: Effect.Effect<void, E>) =>
   Effect.catchCause(reading, (cause) =>
-    Effect.annotateLogs(Effect.logError("A message could not be parsed. Inlet retries", cause), {
+    Effect.annotateLogs(FailureLog.error("A message could not be parsed. Inlet retries", cause), {
       inbound_email_id: id
     })
   )
