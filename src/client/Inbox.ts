@@ -197,7 +197,7 @@ export class Inbox {
     const wanted = `${what === "" ? "mail" : what}${narrowed.join("")}`
     const came =
       arrived === undefined
-        ? "The service did not say in time what has come to it"
+        ? "The service did not say what has come to it"
         : arrived.length === 0
           ? "Nothing has come to it"
           : `What has come to it:${lines(arrived)}`

@@ -9,7 +9,8 @@ import * as Settings from "../Settings.ts"
 
 /**
  * Limits the connections of the API, in total and for each client network, disconnects a client that does not read its
- * answer, and gives what is no HTTP request the error of every other one. Behind a proxy all connections belong to the proxy, so only requests are counted by client.
+ * answer, and gives what is no HTTP request the error of every other one. Behind a proxy all connections belong to the
+ * proxy, so only requests are counted by client.
  */
 export const make = Effect.gen(function* () {
   const { connections, connectionsPerAddress, readTimeout } = yield* Settings.answers
@@ -41,8 +42,9 @@ export const make = Effect.gen(function* () {
     })
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
       const answer = latest.get(socket)
+      const isAnswering = (underWay.get(socket) ?? 0) > 1 || (answer?.headersSent === true && !answer.writableFinished)
       // An error in the middle of an answer would be read as a part of it.
-      if (!socket.writable || (answer?.headersSent === true && !answer.writableFinished)) {
+      if (!socket.writable || isAnswering) {
         socket.destroy()
         return
       }

@@ -194,6 +194,11 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const webhooks = (...args: ReadonlyArray<string>) => run("webhooks", ...args)
         const made = yield* json("webhooks", "create", inbox.domain, "agent-*", "--to", receiver.url, "--own-secret")
         assert.match(made.webhook_signing_secret, /^whsec_/)
+        const mistaken = yield* webhooks("create", inbox.domain, "support", "--url", "http://127.0.0.1:9/hook")
+        assert.deepStrictEqual(
+          [mistaken.code, mistaken.stderr],
+          [1, "--url is the URL of the service, where the key goes. The URL of the webhook is --to\n"]
+        )
         yield* webhooks("create", inbox.domain, "noreply", "--action", "reject")
         const listed = yield* webhooks("list", inbox.domain)
         assert.deepStrictEqual(

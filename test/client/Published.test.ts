@@ -118,17 +118,22 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
       assert.deepStrictEqual(all.slice(1), ["playwright/mail.spec.ts", "vitest/mail.test.ts"])
       assert.deepStrictEqual(yield* check(all), { code: 0, stdout: "" })
 
-      const { key } = yield* inlet.workspace
-      const [first = "", , last = ""] = script
+      const { key, secret } = yield* inlet.workspace
+      const [first = "", , agent = "", pull = ""] = script
       const sent = 'await inlet.simulate(domain_id, { sample: "code" })'
-      const waiting = last.replace("// … have the mail sent …", () => sent)
+      const waiting = agent.replace("// … have the mail sent …", () => sent)
       assert.include(waiting, sent)
-      yield* write("script.ts", at(`${first}\n${waiting}`))
-      const { stderr, stdout } = yield* run(["script.ts"], { INLET_API_KEY: key })
-      const [address, code, brief] = stdout.split("\n")
+      const before = "const leased ="
+      const pulling = pull.replace(before, () => `${sent}\n${before}`)
+      assert.include(pulling, sent)
+      yield* write("script.ts", at([first, waiting, pulling].join("\n")))
+      const env = { INLET_API_KEY: key, INLET_WEBHOOK_SECRET: secret }
+      const { stderr, stdout } = yield* run(["script.ts"], env)
+      const [address, code, brief, ...rest] = stdout.trim().split("\n")
       assert.match(address ?? "", /^[a-z0-9]{12}@.+\.inbox\.inlet\.test$/, stderr)
       assert.strictEqual(code, "482913")
       assert.match(brief ?? "", /^482913 is your Acme code 482913 Your verification code is/)
+      assert.match(rest.at(-1) ?? "", /^\S+@\S+\.inbox\.inlet\.test 482913 is your Acme code$/)
     })
   )
 

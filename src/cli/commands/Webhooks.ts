@@ -95,6 +95,14 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List the webhooks of a domain in the order in which they count"))
 
+/** Stops before the key goes to the app: `--url` names the service, and `--to` the webhook. */
+const notTheApp = ({ url }: Service.Place, webhookUrl: Option.Option<string>) =>
+  Option.isNone(webhookUrl) && Option.exists(url, (text) => URL.parse(text)?.pathname !== "/")
+    ? new CommandFailed({
+        message: "--url is the URL of the service, where the key goes. The URL of the webhook is --to"
+      })
+    : Effect.void
+
 const create = Command.make(
   "create",
   {
@@ -130,6 +138,7 @@ const create = Command.make(
     webhookUrl,
     ...place
   }) {
+    yield* notTheApp(place, webhookUrl)
     const raw = yield* RawFlag.read(options)
     const answer = yield* Service.ask(place, (api) =>
       Effect.gen(function* () {
@@ -189,6 +198,7 @@ const update = Command.make(
     which,
     ...place
   }) {
+    yield* notTheApp(place, webhookUrl)
     const raw = yield* RawFlag.read(options)
     const answer = yield* Service.ask(
       place,
