@@ -144,6 +144,7 @@ const conventions = `## Conventions
 | \`502\` | a registrar or payment provider failed or answered incorrectly |
 | \`503\` | the database or the raw store is unavailable. \`Retry-After\` has the seconds to wait |
 
+- What is no HTTP/1.1 request gets the same form of error with \`400\`, \`408\` (too slow), \`413\`, \`417\` or \`431\` (a URL and header fields over 16 KiB), and the connection ends.
 - Every response has an \`X-Request-Id\`: that of the request if valid (at most 128 plain characters), else a new one.
 - Lists are newest first, event lists with \`order=asc\` oldest first. \`next_cursor\` is the \`cursor\` of the next page, and \`null\` at the end.
 - To wait for a mail, take \`cursor_now\` from the event list, trigger the mail, then list with \`after=<cursor_now>&wait=60\`. Without \`after\` an older mail answers at once.

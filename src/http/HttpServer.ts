@@ -23,6 +23,7 @@ import * as DomainsHandlers from "./domains/DomainsHandlers.ts"
 import * as Edge from "./Edge.ts"
 import * as EventsHandlers from "./events/EventsHandlers.ts"
 import * as IngestHandlers from "./ingest/IngestHandlers.ts"
+import * as MalformedRequests from "./MalformedRequests.ts"
 import * as OperationsHandlers from "./operations/OperationsHandlers.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentCallbackHandlers from "./purchase/PaymentCallbackHandlers.ts"
@@ -113,7 +114,7 @@ const listener = Layer.unwrap(
     const timeouts = yield* Timeouts
     const bounded = yield* Connections.make
     const makeServer = () => {
-      const server = bounded(createServer(timeouts))
+      const server = MalformedRequests.answered(bounded(createServer(timeouts)))
       const others = server.listenerCount("request")
       // The port opens before the routes are registered. An earlier request would never be answered.
       return server.on("request", (_request, response) => {

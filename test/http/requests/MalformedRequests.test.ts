@@ -3,14 +3,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestInlet } from "../../TestInlet.ts"
 
-/** Sends bytes on a connection of its own. Returns all that comes back until its end. */
-const exchange = (url: string, bytes: string) =>
+/** Sends bytes, and more once an answer begins. Returns all that comes back until the end of the connection. */
+const exchange = (url: string, bytes: string, more?: string) =>
   Effect.callback<string>((resume) => {
     const { hostname, port } = new URL(url)
     let answer = ""
     const socket = connect(Number(port), hostname, () => socket.write(bytes, "latin1"))
     socket.setEncoding("utf8")
     socket.on("data", (text) => {
+      if (answer === "" && more !== undefined) socket.write(more)
       answer += text
     })
     socket.on("error", () => {})
@@ -45,6 +46,17 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         assert.deepStrictEqual(Object.keys(told), ["error"], what)
         assert.match(told.error, error, what)
       }
+    })
+  )
+
+  it.effect("in the middle of an answer only ends the connection", () =>
+    Effect.gen(function* () {
+      const { inbox, url } = yield* TestInlet
+      const { domainId, key } = yield* inbox()
+      const stream = `GET /api/domains/${domainId}/events/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`
+      const answer = yield* exchange(url, stream, "HELLO\r\n\r\n")
+      assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+      assert.strictEqual(answer.split("HTTP/1.1").length, 2, answer)
     })
   )
 })
