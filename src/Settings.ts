@@ -57,7 +57,7 @@ const groups: Record.ReadonlyRecord<string, Config.Config<unknown>> = {
 
 /** Reads every setting for any roles, first alone and then with others. Fails with a line for each problem. */
 export const all: Effect.Effect<void, Config.ConfigError> = Effect.gen(function* () {
-  const alone = sections.flatMap(({ configs }) => configs)
+  const alone = documented.map(({ config }) => config)
   const [, wrong] = yield* Effect.partition([Process.complete, ...alone, ...Record.values(groups)], (config) => config)
   if (wrong.length === 0) return
   // A wrong setting shows in each that depends on it.

@@ -7,19 +7,21 @@ export interface Documented {
   readonly meaning: string
 }
 
+/** A setting that can be read. */
+export interface Declared extends Documented {
+  readonly config: Config.Config<unknown>
+}
+
 /** A section of docs/settings.md. */
 export interface Section {
   readonly title: string
   /** The settings declared so far, in order. */
-  readonly settings: ReadonlyArray<Documented>
-  /** The same, to read. */
-  readonly configs: ReadonlyArray<Config.Config<unknown>>
+  readonly settings: ReadonlyArray<Declared>
 }
 
 /** A section of the settings, and its function to declare one. */
 export const section = (title: string) => {
-  const settings: Array<Documented> = []
-  const configs: Array<Config.Config<unknown>> = []
+  const settings: Array<Declared> = []
 
   /**
    * Declares a setting once: its decoder, its default, and its line in docs/settings.md. `shown` describes a computed
@@ -32,17 +34,16 @@ export const section = (title: string) => {
     meaning: string,
     shown?: string
   ): Config.Config<A | B> => {
-    settings.push({ name, fallback: shown ?? (fallback === undefined ? "none" : `\`${fallback}\``), meaning })
     const config = Config.option(Config.schema(codec, name)).pipe(
       Config.flatMap((value): Config.Config<A | B> => {
         if (value._tag === "Some") return Config.succeed(value.value)
         return Config.isConfig(fallback) ? fallback : Config.succeed(fallback)
       })
     )
-    configs.push(config)
+    settings.push({ name, fallback: shown ?? (fallback === undefined ? "none" : `\`${fallback}\``), meaning, config })
     return config
   }
 
-  const made: Section = { title, settings, configs }
+  const made: Section = { title, settings }
   return { section: made, setting }
 }
