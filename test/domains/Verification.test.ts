@@ -454,6 +454,24 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
       })
     )
 
+    it.effect("warns of the MX records of others from the first ingest key for the domain until its removal", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const domain = yield* verified("relayed.example.com")
+        yield* dns.answer("MX", "relayed.example.com", { mx: [[10, "relay.example"]] })
+        const status = Effect.map(inlet.call("GET", `${domain.path}/health`, { key: domain.key }), ({ json }) =>
+          json.checks.flatMap((one: Record<string, string>) => (one.check === "mx" ? [one.status] : []))
+        )
+        assert.deepStrictEqual(yield* status, ["error"])
+        const keys = "/api/workspaces/keys"
+        const made = yield* inlet.call("POST", keys, { key: domain.key, body: { scope: "ingest" } })
+        assert.deepStrictEqual(yield* status, ["warning"])
+        yield* inlet.call("DELETE", `${keys}/${made.json.id}`, { key: domain.key })
+        assert.deepStrictEqual(yield* status, ["error"])
+      })
+    )
+
     it.effect("names each problem with its remedy, the worst one in the summary", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

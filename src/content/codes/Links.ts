@@ -53,7 +53,7 @@ interface Known extends Target {
   readonly text: string
   readonly hasSecret: boolean
   /** Its label or line states a purpose, and its URL has a short key or a number: `/v/Xy7Kp2Qa`, `/verify?id=12345`. */
-  readonly isSaid: boolean
+  readonly isStated: boolean
   readonly order: number
   /** Scores from its address and text. */
   readonly votes: LinkKind.Votes
@@ -77,13 +77,13 @@ export const find = (
   if (known.length > 0) LinkKind.hear(subject, about.hits(0), 4)
   const found: Array<{ readonly link: Link; readonly score: number }> = []
   for (const each of known) {
-    const { button, hasSecret, isSaid, order, url, votes } = each
+    const { button, hasSecret, isStated, order, url, votes } = each
     const isTheOne = button ? buttons === 1 : hasSecret && secrets === 1 && buttons === 0
-    if (!isTheOne && !hasSecret && !isSaid) continue
+    if (!isTheOne && !hasSecret && !isStated) continue
     if (isTheOne || button || secrets <= many) listen(each, taken.get(each.spoken))
     const own = LinkKind.most(votes)
     if (!isTheOne && own.votes < LinkKind.pathWeight) continue
-    LinkKind.add(votes, subject, hasSecret || isSaid)
+    LinkKind.add(votes, subject, hasSecret || isStated)
     const { kind, votes: most } = LinkKind.most(votes)
     const host = URL.parse(url)?.hostname ?? ""
     if (host === "") continue
@@ -156,15 +156,15 @@ const read = (targets: ReadonlyArray<Target>, isList: boolean): ReadonlyArray<Kn
     const isLabelled = LinkKind.isAny(votes)
     if (targets.length > many && !target.button && !isLabelled) return []
     const hasSecret = Secret.isIn(target.url)
-    const mayBeSaid = !hasSecret && !isList && targets.length <= many && Secret.hasShortKey(target.url)
-    const isSaid = mayBeSaid && (isLabelled || isSaidBeside(target))
+    const mayBeStated = !hasSecret && !isList && targets.length <= many && Secret.hasShortKey(target.url)
+    const isStated = mayBeStated && (isLabelled || isStatedBeside(target))
     LinkKind.hearUrl(votes, target.url, hasSecret)
     const [text = target.disguise] = target.labels
-    return [{ ...target, text, votes, order, hasSecret, isSaid }]
+    return [{ ...target, text, votes, order, hasSecret, isStated }]
   })
 
 /** Whether the line of a link states a purpose: "To verify your address, click here". */
-const isSaidBeside = ({ line, spoken }: Target): boolean => LinkKind.hear(LinkKind.none(), spokenBy(spoken, line), 1)
+const isStatedBeside = ({ line, spoken }: Target): boolean => LinkKind.hear(LinkKind.none(), spokenBy(spoken, line), 1)
 
 /** The lines of the links with a secret. They speak of their own link. */
 const linesOf = (known: ReadonlyArray<Known>): ReadonlyMap<SpokenLines.SpokenLines, ReadonlySet<number>> => {
@@ -177,7 +177,7 @@ const linesOf = (known: ReadonlyArray<Known>): ReadonlyMap<SpokenLines.SpokenLin
 
 /** Adds the votes of the nearest lines that name a purpose, from the link's line upwards, and of its heading. */
 const listen = (
-  { hasSecret, isSaid, labels, line, spoken, votes }: Known,
+  { hasSecret, isStated, labels, line, spoken, votes }: Known,
   taken: ReadonlySet<number> | undefined
 ): void => {
   const around = LinkKind.none()
@@ -192,7 +192,7 @@ const listen = (
     if (!labels.has(each.text) && LinkKind.hear(around, spokenBy(spoken, place), weight)) weight /= 2
     if (!isNear) break
   }
-  LinkKind.add(votes, around, hasSecret || isSaid)
+  LinkKind.add(votes, around, hasSecret || isStated)
 }
 
 /** The words of a line without those of its URLs. */
