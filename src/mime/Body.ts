@@ -1,4 +1,5 @@
 import * as SeenHtml from "../content/html/SeenHtml.ts"
+import * as TextLooks from "../content/html/TextLooks.ts"
 import type { Attachment } from "../model/InboundEvent.ts"
 import * as Charset from "./Charset.ts"
 import * as FileName from "./FileName.ts"
@@ -144,7 +145,7 @@ export const charsetOfText = (parts: ReadonlyArray<Part>): string | undefined =>
 }
 
 /** Sanitizes a text for an event. HTML can refer to characters that are invalid in any charset. */
-const said = (text: string): string => LineEnds.unified(HeaderText.clean(text))
+const said = (text: string): string => LineEnds.unified(TextLooks.mayBeUnclean(text) ? HeaderText.clean(text) : text)
 
 /** The charset from `meta`, if not declared elsewhere. */
 const metaCharset = (content: Uint8Array): string | undefined => {

@@ -1,3 +1,4 @@
+import type { HeaderValues } from "../content/HeaderValues.ts"
 import * as SenderKind from "../content/SenderKind.ts"
 import type { MailKind } from "../model/MailKind.ts"
 import type { Attached } from "./Body.ts"
@@ -8,7 +9,7 @@ import * as PolicyReport from "./PolicyReport.ts"
 /** What decides the kind of a mail. */
 export interface Facts {
   readonly envelopeFrom: string
-  readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  readonly headers: HeaderValues
   readonly subject: string
   readonly attachments: ReadonlyArray<Attached>
 }
@@ -19,7 +20,7 @@ export interface Facts {
  */
 export const of = (facts: Facts): MailKind => {
   const { attachments, envelopeFrom, headers } = facts
-  const first = (name: string) => headers.find((field) => field.name.toLowerCase() === name)?.value
+  const first = (name: string) => headers.get(name)
   const reportType = /;\s*report-type\s*=\s*"?([\w-]+)/i.exec(first("content-type") ?? "")?.[1]?.toLowerCase()
   if (reportType === "delivery-status" || attachments.some(({ contentType }) => Bounce.isStatus(contentType)))
     return Bounce.of(attachments)
@@ -30,7 +31,7 @@ export const of = (facts: Facts): MailKind => {
   if (isReply(first)) return { type: "auto_reply" }
   if (envelopeFrom === "") return Bounce.of(attachments)
   if (isDiscussion(first)) return { type: "list", listId: listIdOf(first("list-id")) }
-  const sender = SenderKind.of({ envelopeFrom, headers })
+  const sender = SenderKind.of(envelopeFrom, headers)
   // Exchange calls an automatic reply auto-generated.
   const isAnswer = sender === "auto" && first("in-reply-to") !== undefined && !SenderKind.isList(headers)
   if (isAnswer) return { type: "auto_reply" }

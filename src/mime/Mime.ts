@@ -1,5 +1,7 @@
 import { isAscii } from "node:buffer"
 import * as Extraction from "../content/codes/Extraction.ts"
+import * as HeaderValues from "../content/HeaderValues.ts"
+import * as Invisible from "../content/html/Invisible.ts"
 import type { SeenHtml } from "../content/html/SeenHtml.ts"
 import * as TextMatch from "../content/html/TextMatch.ts"
 import * as SenderKind from "../content/SenderKind.ts"
@@ -34,10 +36,14 @@ export type Contents = Pick<
   | "references"
   | "parse"
 > & {
+  /** The text without invisible code points, and their number in subject and text, computed once on demand. */
+  readonly visible: () => { readonly text: string; readonly invisibleCharacters: number }
   /** The visible content of each HTML part, computed once on demand. */
   readonly seen: () => ReadonlyArray<SeenHtml>
   /** The plain text compared with the HTML beside it, or null if the mail has only one of them. */
   readonly match: () => TextMatch.TextMatch | null
+  /** The kind of the sender with this return path. */
+  readonly sender: (envelopeFrom: string) => SenderKind.SenderKind
   /** The kind of the mail with this return path. */
   readonly kind: (envelopeFrom: string) => MailKind
   /** Code and main links of the mail, computed once on demand. */
@@ -130,7 +136,7 @@ const contents = (
   body: Body.Body | undefined,
   charset: string | undefined
 ): Contents => {
-  const field = (name: string) => fields.find((candidate) => candidate.name.toLowerCase() === name)
+  const named = Map.groupBy(fields, ({ name }) => name.toLowerCase())
   const values = new Map<HeaderBlock.HeaderField, string>()
   const bytes = fields.reduce((sum, { value }) => sum + value.length, 0)
   let rareWords = mostRareWords + bytes / bytesOfARareWord
@@ -144,17 +150,17 @@ const contents = (
     return value
   }
   const first = (name: string) => {
-    const found = field(name)
+    const [found] = named.get(name) ?? []
     return found === undefined ? undefined : valueOf(found) || undefined
   }
-  const from = field("from")
+  const [from] = named.get("from") ?? []
   const author = from === undefined ? null : Addresses.author(from, charset)
   // Relays prepend another field instead of changing signed ones.
   const recipients = (name: string) => {
     const found: Array<Mailbox> = []
-    for (const candidate of fields) {
+    for (const field of named.get(name) ?? []) {
       if (found.length > mostListed) break
-      if (candidate.name.toLowerCase() === name) found.push(...Addresses.recipients(candidate, mostListed + 1, charset))
+      found.push(...Addresses.recipients(field, mostListed + 1, charset))
     }
     return found
   }
@@ -162,33 +168,43 @@ const contents = (
   const cc = recipients("cc")
   const replyTo = recipients("reply-to")
   const subject = first("subject") ?? ""
+  const text = body?.text() ?? ""
   const headers = headerList(fields, valueOf)
+  const firsts = HeaderValues.of(headers)
   const seen = body?.seen ?? (() => [])
   const alternative = body?.alternative ?? null
   const compared = once(() => {
     const shown = alternative === null ? null : TextMatch.certainText(seen())
     return { shown, match: alternative === null || shown === null ? null : TextMatch.of(alternative, shown) }
   })
+  const visible = once(() => {
+    const bare = Invisible.without(text)
+    return { text: bare.seen, invisibleCharacters: Invisible.count(subject) + Invisible.count(text, bare) }
+  })
+  const plain = body?.plain ?? null
   const areAllListed = [to, cc, replyTo].every(({ length }) => length <= mostListed)
   return {
     message_id: first("message-id") ?? null,
     from: author?.address ?? null,
     fromName: author?.name || null,
     subject,
-    text: body?.text() ?? "",
+    text,
     html: body?.html ?? null,
+    visible,
     seen,
     match: () => compared().match,
-    kind: (envelopeFrom) => MailKinds.of({ envelopeFrom, headers, subject, attachments: body?.attachments ?? [] }),
+    sender: (envelopeFrom) => SenderKind.of(envelopeFrom, firsts),
+    kind: (envelopeFrom) =>
+      MailKinds.of({ envelopeFrom, headers: firsts, subject, attachments: body?.attachments ?? [] }),
     extracted: once(() =>
       Extraction.of({
         subject,
-        text: body?.plain ?? null,
+        text: plain === null ? null : plain === text ? visible().text : Invisible.without(plain).seen,
         html: seen(),
         shown: compared().shown,
         listUnsubscribe: first("list-unsubscribe"),
         listUnsubscribePost: first("list-unsubscribe-post"),
-        isList: SenderKind.isList(headers)
+        isList: SenderKind.isList(firsts)
       })
     ),
     attachments: (body?.attachments ?? []).map(({ content: _, ...metadata }) => metadata),

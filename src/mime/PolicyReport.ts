@@ -1,9 +1,10 @@
+import type { HeaderValues } from "../content/HeaderValues.ts"
 import type { MailKind } from "../model/MailKind.ts"
 import type { Attached } from "./Body.ts"
 import * as LocalTime from "./LocalTime.ts"
 
 interface Facts {
-  readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  readonly headers: HeaderValues
   readonly subject: string
   readonly attachments: ReadonlyArray<Attached>
 }
@@ -23,7 +24,7 @@ const subjectForm = /^\s*Report[ -]Domain:\s*(\S+)\s+Submitter:\s*(\S+)/i
  * itself is not unpacked.
  */
 export const of = ({ attachments, headers, subject }: Facts, reportType: string | undefined): Report | undefined => {
-  const first = (name: string) => headers.find((field) => field.name.toLowerCase() === name)?.value.slice(0, longest)
+  const first = (name: string) => headers.get(name)?.slice(0, longest)
   const [, subjectDomain, subjectSubmitter] = subjectForm.exec(subject.slice(0, 3 * longest)) ?? []
   const isTlsPart = ({ contentType }: Attached) => /^application\/tlsrpt\+(?:gzip|json)$/.test(contentType)
   const named = attachments.slice(0, 20).flatMap((attachment) => {

@@ -1,5 +1,4 @@
 import { hash } from "node:crypto"
-import * as Invisible from "../content/html/Invisible.ts"
 import type { SeenHtml } from "../content/html/SeenHtml.ts"
 import * as Tag from "../content/Tag.ts"
 import * as ThreadId from "../content/ThreadId.ts"
@@ -111,7 +110,7 @@ export const render = (options: About): Rendered => {
     pattern: route.pattern,
     hiddenTextVerdict: verdict(seen),
     textMatchesHtml: contents.match()?.matches ?? null,
-    invisibleCharacters: Invisible.count(subject) + Invisible.count(text),
+    invisibleCharacters: contents.visible().invisibleCharacters,
     trust
   }
   const fitted = PayloadSize.fitted(event, PayloadSize.most(messageBytes) - Scanned.mostBytes)

@@ -3,7 +3,6 @@ import * as Marked from "../content/html/Marked.ts"
 import * as SeenHtml from "../content/html/SeenHtml.ts"
 import * as Reply from "../content/reply/Reply.ts"
 import { mark } from "../content/reply/ReplyLines.ts"
-import * as SenderKind from "../content/SenderKind.ts"
 import type { Contents } from "../mime/Mime.ts"
 import type { InboundEvent } from "../model/InboundEvent.ts"
 
@@ -12,7 +11,7 @@ export type Insight = Required<Pick<InboundEvent, "kind" | "reply" | "sender">>
 
 export const of = (contents: Contents, envelopeFrom: string): Insight => ({
   reply: reply(contents),
-  sender: SenderKind.of({ envelopeFrom, headers: contents.headers }),
+  sender: contents.sender(envelopeFrom),
   kind: contents.kind(envelopeFrom)
 })
 
@@ -23,7 +22,7 @@ const reply = (contents: Contents): string | null => {
   const isOther = contents.match()?.isComplete === false
   const said = isOther ? seen() : text
   const found = Reply.read({ text: said, html, render, seen })
-  const cleaned = Invisible.without(found ?? said).seen
+  const cleaned = found === null && !isOther ? contents.visible().text : Invisible.without(found ?? said).seen
   return found === null && cleaned === text ? null : cleaned
 }
 

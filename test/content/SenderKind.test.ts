@@ -1,14 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as HeaderValues from "../../src/content/HeaderValues.ts"
 import * as SenderKind from "../../src/content/SenderKind.ts"
 
-const of = (fields: ReadonlyArray<string>, envelopeFrom = "ada@sender.example") =>
-  SenderKind.of({
-    envelopeFrom,
-    headers: fields.map((field) => {
+const values = (fields: ReadonlyArray<string>) =>
+  HeaderValues.of(
+    fields.map((field) => {
       const [name = "", value = ""] = field.split(/:\s*(.*)/s)
       return { name, value }
     })
-  })
+  )
+
+const of = (fields: ReadonlyArray<string>, envelopeFrom = "ada@sender.example") =>
+  SenderKind.of(envelopeFrom, values(fields))
 
 describe("The sender kind of a mail is", () => {
   it.for([
@@ -42,8 +45,7 @@ describe("The sender kind of a mail is", () => {
   })
 
   it("a list by its header, also for bounces and automatic mail", () => {
-    const isList = (fields: ReadonlyArray<string>) =>
-      SenderKind.isList(fields.map((field) => ({ name: field.split(":")[0] ?? "", value: field.split(": ")[1] ?? "" })))
+    const isList = (fields: ReadonlyArray<string>) => SenderKind.isList(values(fields))
     assert.isTrue(isList(["List-Id: <x>", "Auto-Submitted: auto-generated"]))
     assert.isTrue(isList(["List-Unsubscribe: <mailto:x@sender.example>"]))
     assert.isTrue(isList(["Precedence: bulk"]))

@@ -7,9 +7,10 @@ const utf8 = (...lines: ReadonlyArray<string>) => Buffer.from(lines.join("\r\n")
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.eml`, import.meta.url))
 
 /** Without the content that is extracted from the HTML later. */
-const told = ({ extracted: _e, kind: _k, match: _m, seen: _s, ...contents }: Mime.Contents) => contents
+const told = ({ extracted: _e, kind: _k, match: _m, seen: _s, sender: _f, visible: _v, ...contents }: Mime.Contents) =>
+  contents
 
-const empty: Omit<Mime.Contents, "seen" | "extracted" | "kind" | "match"> = {
+const empty: Omit<Mime.Contents, "seen" | "extracted" | "kind" | "match" | "sender" | "visible"> = {
   message_id: null,
   from: null,
   fromName: null,

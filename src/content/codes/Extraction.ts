@@ -14,7 +14,7 @@ const mostText = 64 * 1024
 /** Extracts code, links and unsubscribe data of a mail. */
 export const of = (mail: {
   readonly subject: string
-  /** The plain text as sent, or null without one. */
+  /** The plain text without invisible code points, or null without one. */
   readonly text: string | null
   /** The visible content of each HTML part. */
   readonly html: ReadonlyArray<SeenHtml>
@@ -34,12 +34,7 @@ export const of = (mail: {
   const sources: Array<Links.Source> = []
   let room = mostText
   if (mail.text !== null) {
-    const { lines, links } = PlainLines.read(
-      Invisible.without(mail.text).seen,
-      room,
-      Links.mostLooked,
-      Links.longestUrl
-    )
+    const { lines, links } = PlainLines.read(mail.text, room, Links.mostLooked, Links.longestUrl)
     sources.push({ name: "text", spoken: SpokenLines.of(lines), links })
   }
   for (const { lines, links } of mail.html) {

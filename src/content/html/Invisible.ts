@@ -59,5 +59,5 @@ const codePoints = (text: string): number => {
 }
 
 /** The number of invisible code points that `without` leaves out. Reversed text counts its marks. */
-export const count = (text: string): number =>
-  TextLooks.hasUnseen(text) ? codePoints(text) - codePoints(without(text).seen) : 0
+export const count = (text: string, { seen } = without(text)): number =>
+  text === seen ? 0 : codePoints(text) - codePoints(seen)

@@ -8,6 +8,9 @@ const blank = 1
 /** Twice `blank`. */
 const ragged = 2
 const unseen = 4
+/** Control characters except TAB and line ends, and surrogates. */
+const unclean = 8
+const isUnclean = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\ud800-\udfff]/
 
 /**
  * The class of each UTF-16 unit, 0 for most. A pattern with so many ranges would search for every character, ten
@@ -17,8 +20,10 @@ let units: Uint8Array | undefined
 
 const unitOf = (unit: number): number => {
   if (unit === 0x20) return blank
-  if (unit === 0x09 || unit === 0x0a || unit === 0x0c || unit === 0x0d || unit === 0xa0) return ragged
-  return suspect.test(String.fromCharCode(unit)) ? unseen : 0
+  if (unit === 0x09 || unit === 0x0a || unit === 0x0d || unit === 0xa0) return ragged
+  if (unit === 0x0c) return ragged | unclean
+  const text = String.fromCharCode(unit)
+  return (suspect.test(text) ? unseen : 0) | (isUnclean.test(text) ? unclean : 0)
 }
 
 /** The properties of a text, found in one pass: flags. */
@@ -52,14 +57,19 @@ export const ofUnits = (text: Uint16Array, from: number, to: number): TextLooks 
 export const of = (text: string): TextLooks => ofUnits(Units.copy(text), 0, text.length)
 
 /** Whether a text has invisible code points. */
-export const hasUnseen = (text: string): boolean => {
+export const hasUnseen = (text: string): boolean => has(text, unseen)
+
+/** Whether a text has characters that JSON or PostgreSQL may not take. Surrogates in pairs are fine. */
+export const mayBeUnclean = (text: string): boolean => has(text, unclean)
+
+const has = (text: string, flag: number): boolean => {
   const kinds = kindsOfUnits()
   for (let from = 0; from < text.length; from += Units.most) {
     const piece = text.slice(from, from + Units.most)
     const array = Units.of(piece)
     let found = 0
     for (let at = 0; at < piece.length; at++) found |= kinds[array[at] ?? 0] ?? 0
-    if (isSuspect(found)) return true
+    if ((found & flag) !== 0) return true
   }
   return false
 }

@@ -9,16 +9,12 @@ export interface TextMatch {
   readonly isComplete: boolean
 }
 
-/** Maximum compared text in UTF-16 units. */
+/** Maximum compared text in UTF-16 units, as in a `WordSet`. */
 const longest = 64 * 1024
 
 /** Shares of words that may be missing in the HTML and in the plain text. */
 const mostMissing = 0.2
 const mostOmitted = 0.5
-
-const address = /(?:https?:\/\/|mailto:|www\.)\S+/gi
-
-const wordsOf = (text: string) => new WordSet(text.slice(0, longest).replace(address, " "))
 
 /** The text of visible lines, without parts that may be hidden. */
 export const certainText = (html: ReadonlyArray<SeenHtml>): string => {
@@ -46,7 +42,7 @@ const share = (missing: number, size: number): number => (size === 0 ? 0 : missi
 
 /** Compares by words, without URLs. `seen` is the text of the HTML. */
 export const of = (plain: string, seen: string): TextMatch => {
-  const [said, shown] = [wordsOf(plain), wordsOf(seen)]
+  const [said, shown] = [new WordSet(plain), new WordSet(seen)]
   const missing = said.missingIn(shown)
   const omitted = shown.size - (said.size - missing)
   return {
@@ -57,11 +53,11 @@ export const of = (plain: string, seen: string): TextMatch => {
 
 /** The lines of a plain text with words that the HTML does not show. */
 export const onlyIn = (plain: string, seen: string): string => {
-  const shown = wordsOf(seen)
+  const shown = new WordSet(seen)
   return plain
     .slice(0, longest)
     .split("\n")
-    .filter((line) => wordsOf(line).missingIn(shown) > 0)
+    .filter((line) => new WordSet(line).missingIn(shown) > 0)
     .join("\n")
     .trim()
 }

@@ -10,8 +10,15 @@ const isInWord = 1
 const isAlone = 2
 /** The first half of a character beyond 16 bits. */
 const isHalf = 4
+const isSpace = 8
+const isWord = isInWord | isAlone
 
-const kindOf = (text: string) => (inWord.test(text) ? isInWord : 0) | (alone.test(text) ? isAlone : 0)
+const kindOf = (text: string) =>
+  (inWord.test(text) ? isInWord : 0) | (alone.test(text) ? isAlone : 0) | (/\s/.test(text) ? isSpace : 0)
+
+const COLON = 0x3a
+const DOT = 0x2e
+const SLASH = 0x2f
 
 /** The unit of the small letter. A sigma at the end of a word is one elsewhere, and the Turkish dotted I is an i. */
 const smallOf = (unit: number): number =>
@@ -43,6 +50,27 @@ const mixedSecond = (hash: number, unit: number): number => {
   return mixed ^ (mixed >>> 13)
 }
 
+const firstOf = (word: string): number => {
+  let hash = 0
+  for (let at = 0; at < word.length; at++) hash = mixedFirst(hash, (isInWord << 16) | word.charCodeAt(at))
+  return hash
+}
+const mailto = firstOf("mailto")
+const www = firstOf("www")
+
+/** Whether a URL begins with the word that ends here. */
+const isAddress = (units: Uint16Array, end: number, first: number): boolean => {
+  const unit = units[end]
+  if (unit === COLON) return first === mailto || (units[end + 1] === SLASH && units[end + 2] === SLASH)
+  return unit === DOT && first === www
+}
+
+const spaceAfter = (kinds: Uint32Array, units: Uint16Array, from: number, length: number): number => {
+  let at = from
+  while (at < length && (kinds[units[at] ?? 0] ?? 0) >>> 16 !== isSpace) at++
+  return at
+}
+
 /** The place of a word in a table of pairs, or the free one for it. */
 const placeOf = (pairs: Int32Array, first: number, second: number): number => {
   const last = pairs.length - 1
@@ -62,7 +90,7 @@ export class WordSet {
   /** Both hashes of each word, or zeros. At least half of the places are free. */
   #pairs: Int32Array
 
-  /** The words of the first 64 Ki units of a text, by their letters without case. */
+  /** The words of the first 64 Ki units of a text without URLs, by their letters without case. */
   constructor(text: string) {
     const length = Math.min(text.length, Units.most)
     let places = leastPlaces
@@ -101,12 +129,13 @@ export class WordSet {
       const pair = kind === isHalf && at + 1 < length ? text.slice(at, at + 2) : ""
       if (pair !== "") kind = kindOf(pair)
       if (isInside && (kind & isInWord) === 0) {
-        this.#add(first, second)
+        if (isAddress(units, at, first)) at = spaceAfter(all, units, at, length)
+        else this.#add(first, second)
         first = 0
         second = 0
         isInside = false
       }
-      if ((kind & ~isHalf) === 0) continue
+      if ((kind & isWord) === 0) continue
       if (pair !== "") {
         const small = pair.toLowerCase()
         first = mixedFirst(first, small.charCodeAt(0))

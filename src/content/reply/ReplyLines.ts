@@ -48,18 +48,27 @@ interface Looks {
   left: number
 }
 
+/** What a text contains. Most contain none of it, and one search of the text costs less than one of each line. */
+interface Contained {
+  readonly mark: boolean
+  readonly above: boolean
+  readonly device: boolean
+}
+
 /** The kind of each line of a text. Examines each line a bounded number of times. */
 export const kinds = (text: string, lines: Lines): Kinds => {
   const code = codeIn(lines)
-  // Most texts contain none of these, and one search of the text costs less than one of each line.
-  const isMarked = text.includes(mark)
-  const hasAbove = text.includes("above")
+  const has: Contained = {
+    mark: text.includes(mark),
+    above: text.includes("above"),
+    device: ReplyWords.partsOfDevices.some((part) => text.includes(part))
+  }
   const hasColon = text.includes(":") || text.includes("：")
   const looks: Looks = { left: mostLooks + lines.length / linesOfALook }
   const fields = hasColon ? lines.map(fieldOf) : []
   const found: Array<Kind> = []
   for (const [at, line] of lines.entries()) {
-    found.push(code.has(at) ? "text" : kindOf(line, found[at - 1], isMarked, hasAbove))
+    found.push(code.has(at) ? "text" : kindOf(line, found[at - 1], has))
   }
   const mayEnd = lines.map((line, at) => found[at] !== "blank" && mayEndIntro(line, found[at + 1]))
   let end = mayEnd.indexOf(true)
@@ -85,17 +94,17 @@ export const kinds = (text: string, lines: Lines): Kinds => {
 const isPlain = (unit: number): boolean =>
   (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39)
 
-const kindOf = (line: string, before: Kind | undefined, isMarked: boolean, hasAbove: boolean): Kind => {
+const kindOf = (line: string, before: Kind | undefined, has: Contained): Kind => {
   const start = line.slice(0, longest)
   const isWords = isPlain(start.charCodeAt(0))
   if (!isWords && start.trim() === "") return "blank"
-  if ((isMarked && start.includes(mark)) || (!isWords && ReplyWords.quoted.test(start))) return "quote"
+  if ((has.mark && start.includes(mark)) || (!isWords && ReplyWords.quoted.test(start))) return "quote"
   if (line.length > longest) return "text"
   if (!isWords && ReplyWords.divider.test(start)) return "divider"
-  if (ReplyWords.head.test(start) || (hasAbove && start.includes("above") && ReplyWords.above.test(start)))
+  if (ReplyWords.head.test(start) || (has.above && start.includes("above") && ReplyWords.above.test(start)))
     return "head"
   if (line.length > 160 || before === "text" || before === "quote") return "text"
-  return ReplyWords.isDevice(start) ? "device" : "text"
+  return ReplyWords.isDevice(start, has.device) ? "device" : "text"
 }
 
 /** Fenced code is text. */

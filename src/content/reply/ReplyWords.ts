@@ -164,12 +164,16 @@ export const above =
 
 const device = new RegExp(`^[\\s(<*\\[]*(?:${deviceWords})`, "iu")
 const deviceEnd = new RegExp(`^[\\s(<*\\[]*(?:${deviceEnds})`, "iu")
-/** One of these is in each match of `deviceEnd` and in each Markdown link. Most lines contain none. */
-const rare = /mobi|kü|gö|送信|入手|에서|다운|[[\](]/iu
 
-/** True for a line that begins like the footer of a phone or mail program. Ignores URLs of Markdown links. */
-export const isDevice = (line: string): boolean => {
-  if (!rare.test(line)) return device.test(line)
+/** One of these is in each match of `deviceEnd` and in each Markdown link. Most texts contain none. */
+export const partsOfDevices = ["[", "]", "(", "mobi", "Mobi", "MOBI", "kü", "gö", "送信", "入手", "에서", "다운"]
+
+/**
+ * True for a line that begins like the footer of a phone or mail program. Ignores URLs of Markdown links. `hasParts` if
+ * its text contains one of `partsOfDevices`.
+ */
+export const isDevice = (line: string, hasParts: boolean): boolean => {
+  if (!hasParts) return device.test(line)
   const words = line.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")
   return device.test(words) || deviceEnd.test(words)
 }

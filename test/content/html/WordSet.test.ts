@@ -42,6 +42,15 @@ describe("A set of words", () => {
     assert.strictEqual(said.missingIn(new WordSet(shown)), 0)
   })
 
+  it("leaves out URLs up to the next space", () => {
+    const set = new WordSet(
+      "See https://shop.example/o?id=7 and (HTTP://a.example) or mailto:x@a.example, WWW.a.example/b"
+    )
+    assert.strictEqual(set.size, 3)
+    assert.strictEqual(set.missingIn(new WordSet("see and or")), 0)
+    assert.strictEqual(new WordSet("at 12:30, http: www mailto").size, 6)
+  })
+
   it("has room for a text in which each character is a word", () => {
     const all = Array.from({ length: 16_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join("")
     const set = new WordSet(all)
