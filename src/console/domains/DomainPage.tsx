@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
 import { call } from "../api/Api.ts"
@@ -6,8 +5,9 @@ import { useLoaded } from "../api/Loaded.ts"
 import { isReadOnly, refreshDomains } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
+import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
 import { CopyLine } from "../frame/Copy.tsx"
-import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { Problem } from "../frame/Dialog.tsx"
 import { DomainTag } from "../frame/DomainTag.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
@@ -26,8 +26,6 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
   const domain = useLoaded(id, (signal) => call("GET /api/domains/{id}", { path: [id], signal }))
   const dns = useLoaded(id, (signal) => call("GET /api/domains/{id}/dns", { path: [id], signal }))
   const verifying = useAction()
-  const removing = useAction()
-  const isAsking = useSignal(false)
   const loaded = domain.value.value
   const records = dns.value.value?.records ?? []
   const isWaiting = records.some(({ configured }) => !configured)
@@ -39,12 +37,11 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
       announce("The domain is verified")
       await Promise.all([domain.reload(), dns.reload(), refreshDomains()])
     })
-  const remove = () =>
-    removing.run(async () => {
-      await call("DELETE /api/domains/{id}", { path: [id] })
-      await refreshDomains()
-      route("/console/domains")
-    })
+  const remove = async () => {
+    await call("DELETE /api/domains/{id}", { path: [id] })
+    await refreshDomains()
+    route("/console/domains")
+  }
 
   useEffect(() => {
     if (!needsRecords || !isWaiting) return
@@ -161,31 +158,17 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
             </dl>
             {!isReadOnly.value && (
               <div class="actions">
-                <button
-                  type="button"
-                  onClick={() => {
-                    isAsking.value = true
-                  }}
+                <ConfirmedButton
+                  label="Remove the domain"
+                  title={`Remove ${loaded.domain}?`}
+                  verb="Remove"
+                  work={remove}
                 >
-                  Remove the domain
-                </button>
+                  Inlet refuses its mail from now on, and deletes its mail, events and attempts.
+                </ConfirmedButton>
               </div>
             )}
           </section>
-          {isAsking.value && (
-            <Confirm
-              title={`Remove ${loaded.domain}?`}
-              verb="Remove"
-              isRunning={removing.isRunning.value}
-              error={removing.error.value}
-              onConfirm={() => void remove()}
-              onClose={() => {
-                isAsking.value = false
-              }}
-            >
-              <p>Inlet refuses its mail from now on, and deletes its mail, events and attempts.</p>
-            </Confirm>
-          )}
         </>
       )}
     </Page>

@@ -5,8 +5,9 @@ import { useLoaded } from "../api/Loaded.ts"
 import { isReadOnly, signIn } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
+import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
 import { CopyLine } from "../frame/Copy.tsx"
-import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { Problem } from "../frame/Dialog.tsx"
 import { bytes, number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
@@ -76,17 +77,14 @@ const Usage = ({ workspace: { day_ends_at, limits, used } }: { readonly workspac
 )
 
 const OwnKey = () => {
-  const { error, isRunning, run } = useAction()
-  const isAsking = useSignal(false)
   const key = useSignal<string | undefined>(undefined)
-  const rotate = () =>
-    run(async () => {
-      const { api_key } = await call("POST /api/workspaces/rotate-key")
+  const rotate = async () => {
+    const { api_key } = await call("POST /api/workspaces/rotate-key")
+    // The session of the old key has ended with it. Whoever could not sign in needs the key all the more.
+    await signIn({ key: api_key }).finally(() => {
       key.value = api_key
-      // The session of the old key has ended with it.
-      await signIn({ key: api_key })
-      isAsking.value = false
     })
+  }
   return (
     <section class="card">
       <h2>API key</h2>
@@ -94,14 +92,9 @@ const OwnKey = () => {
         <>
           <p class="note">The workspace's own key may do everything. Inlet stores only its hash.</p>
           <div class="actions">
-            <button
-              type="button"
-              onClick={() => {
-                isAsking.value = true
-              }}
-            >
-              Replace the key
-            </button>
+            <ConfirmedButton label="Replace the key" title="Replace the API key?" verb="Replace" work={rotate}>
+              The old key stops working at once, and so do the browsers that signed in with it. Read keys keep working.
+            </ConfirmedButton>
           </div>
         </>
       ) : (
@@ -109,22 +102,6 @@ const OwnKey = () => {
           <p>Save it now. Inlet does not show it again.</p>
           <CopyLine text={key.value} what="API key" />
         </>
-      )}
-      {isAsking.value && (
-        <Confirm
-          title="Replace the API key?"
-          verb="Replace"
-          isRunning={isRunning.value}
-          error={error.value}
-          onConfirm={() => void rotate()}
-          onClose={() => {
-            isAsking.value = false
-          }}
-        >
-          <p>
-            The old key stops working at once, and so do the browsers that signed in with it. Read keys keep working.
-          </p>
-        </Confirm>
       )}
     </section>
   )

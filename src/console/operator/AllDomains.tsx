@@ -4,7 +4,8 @@ import type { Domain } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
-import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
+import { Problem } from "../frame/Dialog.tsx"
 import { DomainTag } from "../frame/DomainTag.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
@@ -18,25 +19,22 @@ type Change = "disable" | "enable" | "remove"
 /** Every domain of the service. The operator disables, enables and removes them. */
 export const AllDomains = () => {
   const search = useSignal("")
-  const asked = useSignal<{ readonly change: Change; readonly domain: Domain } | undefined>(undefined)
-  const { error, isRunning, run } = useAction()
+  const enabling = useAction()
   const loaded = useLoaded("domains", (signal) => call("GET /admin/domains", { signal }))
   const all = loaded.value.value?.domains
   const held = new Set(all?.flatMap(({ domain, verified_at }) => (verified_at === null ? [] : [domain])))
   const found = all?.filter(({ domain }) => domain.includes(search.value.trim().toLowerCase())) ?? []
-  const apply = ({ change, domain }: { readonly change: Change; readonly domain: Domain }) =>
-    run(async () => {
-      const path = [domain.domain]
-      if (change === "remove") await call("DELETE /admin/domains/{domain}", { path })
-      else if (change === "disable") await call("POST /admin/domains/{domain}/disable", { path })
-      else await call("POST /admin/domains/{domain}/enable", { path })
-      announce(`${domain.domain}: ${change} done`)
-      asked.value = undefined
-      await loaded.reload()
-    })
+  const apply = async (change: Change, { domain }: Domain) => {
+    const path = [domain]
+    if (change === "remove") await call("DELETE /admin/domains/{domain}", { path })
+    else if (change === "disable") await call("POST /admin/domains/{domain}/disable", { path })
+    else await call("POST /admin/domains/{domain}/enable", { path })
+    announce(`${domain}: ${change} done`)
+    await loaded.reload()
+  }
   return (
     <Page title="All domains">
-      <Problem message={loaded.error.value ?? (asked.value === undefined ? error.value : undefined)} />
+      <Problem message={loaded.error.value ?? enabling.error.value} />
       <input
         type="search"
         class="wide"
@@ -77,30 +75,35 @@ export const AllDomains = () => {
                   {domain.verified_at === null && held.has(domain.domain) ? (
                     <span class="soft">held by another workspace</span>
                   ) : domain.status === "disabled" ? (
-                    <button type="button" class="small" onClick={() => void apply({ change: "enable", domain })}>
+                    <button
+                      type="button"
+                      class="small"
+                      onClick={() => void enabling.run(() => apply("enable", domain))}
+                    >
                       Enable
                     </button>
                   ) : (
-                    <button
-                      type="button"
-                      class="small"
-                      onClick={() => {
-                        asked.value = { change: "disable", domain }
-                      }}
+                    <ConfirmedButton
+                      isSmall
+                      label="Disable"
+                      title={`Disable ${domain.domain}?`}
+                      verb="Disable"
+                      work={() => apply("disable", domain)}
                     >
-                      Disable
-                    </button>
+                      Inlet refuses its mail with 550 and pauses its deliveries until you enable it.
+                    </ConfirmedButton>
                   )}
                   {domain.verified_at !== null && (
-                    <button
-                      type="button"
-                      class="small"
-                      onClick={() => {
-                        asked.value = { change: "remove", domain }
-                      }}
+                    <ConfirmedButton
+                      isSmall
+                      label="Remove"
+                      title={`Remove ${domain.domain}?`}
+                      verb="Remove"
+                      work={() => apply("remove", domain)}
                     >
-                      Remove
-                    </button>
+                      Inlet refuses its mail, and deletes its mail, events and attempts. Another workspace can then
+                      verify the name.
+                    </ConfirmedButton>
                   )}
                 </td>
               </tr>
@@ -109,24 +112,6 @@ export const AllDomains = () => {
         </table>
       )}
       {found.length > mostRows && <p class="note">{found.length - mostRows} more. Search to narrow the list.</p>}
-      {asked.value !== undefined && (
-        <Confirm
-          title={`${asked.value.change === "disable" ? "Disable" : "Remove"} ${asked.value.domain.domain}?`}
-          verb={asked.value.change === "disable" ? "Disable" : "Remove"}
-          isRunning={isRunning.value}
-          error={error.value}
-          onConfirm={() => asked.value !== undefined && void apply(asked.value)}
-          onClose={() => {
-            asked.value = undefined
-          }}
-        >
-          <p>
-            {asked.value.change === "disable"
-              ? "Inlet refuses its mail with 550 and pauses its deliveries until you enable it."
-              : "Inlet refuses its mail, and deletes its mail, events and attempts. Another workspace can then verify the name."}
-          </p>
-        </Confirm>
-      )}
     </Page>
   )
 }

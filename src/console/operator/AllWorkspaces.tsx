@@ -2,9 +2,9 @@ import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
 import type { ListedWorkspace } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
-import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
-import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
+import { Problem } from "../frame/Dialog.tsx"
 import { number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
@@ -13,19 +13,15 @@ import { Time } from "../frame/Time.tsx"
 /** Every workspace of the service. */
 export const AllWorkspaces = () => {
   const cursor = useSignal<string | undefined>(undefined)
-  const chosen = useSignal<ListedWorkspace | undefined>(undefined)
-  const { error, isRunning, run } = useAction()
   const loaded = useLoaded(`workspaces ${cursor.value}`, (signal) =>
     call("GET /admin/workspaces", { query: { cursor: cursor.value }, signal })
   )
   const page = loaded.value.value
-  const remove = (workspace: ListedWorkspace) =>
-    run(async () => {
-      await call("DELETE /admin/workspaces/{workspaceId}", { path: [workspace.workspace_id] })
-      announce("Workspace removed")
-      chosen.value = undefined
-      await loaded.reload()
-    })
+  const remove = async (workspace: ListedWorkspace) => {
+    await call("DELETE /admin/workspaces/{workspaceId}", { path: [workspace.workspace_id] })
+    announce("Workspace removed")
+    await loaded.reload()
+  }
   return (
     <Page title="Workspaces" aside={<a href="/console/sign-in">Create a workspace</a>}>
       <Problem message={loaded.error.value} />
@@ -61,16 +57,16 @@ export const AllWorkspaces = () => {
                   <Time at={workspace.created_at} />
                 </td>
                 <td>
-                  <button
-                    type="button"
-                    class="small"
-                    aria-label={`Remove ${workspace.name}`}
-                    onClick={() => {
-                      chosen.value = workspace
-                    }}
+                  <ConfirmedButton
+                    isSmall
+                    label="Remove"
+                    ariaLabel={`Remove ${workspace.name}`}
+                    title={`Remove ${workspace.name}?`}
+                    verb="Remove"
+                    work={() => remove(workspace)}
                   >
-                    Remove
-                  </button>
+                    Its keys and domains stop working at once. Inlet deletes its mail. This cannot be undone.
+                  </ConfirmedButton>
                 </td>
               </tr>
             ))}
@@ -99,20 +95,6 @@ export const AllWorkspaces = () => {
           </button>
         )}
       </div>
-      {chosen.value !== undefined && (
-        <Confirm
-          title={`Remove ${chosen.value.name}?`}
-          verb="Remove"
-          isRunning={isRunning.value}
-          error={error.value}
-          onConfirm={() => chosen.value !== undefined && void remove(chosen.value)}
-          onClose={() => {
-            chosen.value = undefined
-          }}
-        >
-          <p>Its keys and domains stop working at once. Inlet deletes its mail. This cannot be undone.</p>
-        </Confirm>
-      )}
     </Page>
   )
 }

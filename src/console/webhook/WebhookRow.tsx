@@ -5,7 +5,8 @@ import { useLoaded } from "../api/Loaded.ts"
 import { isReadOnly } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
-import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
+import { Problem } from "../frame/Dialog.tsx"
 import { number } from "../frame/Figures.ts"
 import { Tag } from "../frame/Tag.tsx"
 import { WebhookTester } from "./WebhookTester.tsx"
@@ -64,17 +65,14 @@ const Opened = ({
   readonly onChange: () => Promise<void>
 }) => {
   const { error, isRunning, run } = useAction()
-  const isAsking = useSignal(false)
   const health = useLoaded(webhook.id, (signal) =>
     call("GET /api/domains/{id}/webhooks/{webhookId}/health", { path: [webhook.domain_id, webhook.id], signal })
   )
-  const remove = () =>
-    run(async () => {
-      await call("DELETE /api/domains/{id}/webhooks/{webhookId}", { path: [webhook.domain_id, webhook.id] })
-      announce(`Webhook ${webhook.pattern} removed`)
-      isAsking.value = false
-      await onChange()
-    })
+  const remove = async () => {
+    await call("DELETE /api/domains/{id}/webhooks/{webhookId}", { path: [webhook.domain_id, webhook.id] })
+    announce(`Webhook ${webhook.pattern} removed`)
+    await onChange()
+  }
   const reject = (action: "hold" | "reject") =>
     run(async () => {
       await call("PATCH /api/domains/{id}/webhooks/{webhookId}", {
@@ -111,36 +109,22 @@ const Opened = ({
               )
             )}
             {!isCatchAll && (
-              <button
-                type="button"
-                onClick={() => {
-                  isAsking.value = true
-                }}
+              <ConfirmedButton
+                label="Remove"
+                title={`Remove the webhook ${webhook.pattern}?`}
+                verb="Remove"
+                work={remove}
               >
-                Remove
-              </button>
+                Its undelivered mail is held. New mail goes to the next pattern that takes it.
+              </ConfirmedButton>
             )}
           </div>
-          {!isAsking.value && <Problem message={error.value} />}
+          <Problem message={error.value} />
         </>
       )}
       <Problem message={health.error.value} />
       {value !== undefined && value.last_error !== null && webhook.failing_since !== null && (
         <p class="note">Last error: {value.last_error}</p>
-      )}
-      {isAsking.value && (
-        <Confirm
-          title={`Remove the webhook ${webhook.pattern}?`}
-          verb="Remove"
-          isRunning={isRunning.value}
-          error={error.value}
-          onConfirm={() => void remove()}
-          onClose={() => {
-            isAsking.value = false
-          }}
-        >
-          <p>Its undelivered mail is held. New mail goes to the next pattern that takes it.</p>
-        </Confirm>
       )}
     </div>
   )

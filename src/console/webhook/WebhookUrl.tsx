@@ -4,7 +4,8 @@ import type { Domain } from "../api/Contract.ts"
 import { refreshDomains } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
-import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
+import { Problem } from "../frame/Dialog.tsx"
 
 /** Sets or removes the URL that gets the mail. */
 export const WebhookUrl = ({
@@ -16,15 +17,12 @@ export const WebhookUrl = ({
 }) => {
   const { error, isRunning, run } = useAction()
   const url = useSignal(domain.webhookUrl ?? "")
-  const isAsking = useSignal(false)
-  const set = (webhookUrl: string | null) =>
-    run(async () => {
-      await call("PATCH /api/domains/{id}/delivery", { path: [domain.id], body: { webhookUrl } })
-      announce(webhookUrl === null ? "Webhook removed" : "Webhook set")
-      isAsking.value = false
-      if (webhookUrl === null) url.value = ""
-      await Promise.all([onChange(), refreshDomains()])
-    })
+  const set = async (webhookUrl: string | null) => {
+    await call("PATCH /api/domains/{id}/delivery", { path: [domain.id], body: { webhookUrl } })
+    announce(webhookUrl === null ? "Webhook removed" : "Webhook set")
+    if (webhookUrl === null) url.value = ""
+    await Promise.all([onChange(), refreshDomains()])
+  }
   return (
     <section class="card">
       <h2>URL of the catch-all</h2>
@@ -32,7 +30,7 @@ export const WebhookUrl = ({
         class="inline"
         onSubmit={(event) => {
           event.preventDefault()
-          void set(url.value.trim())
+          void run(() => set(url.value.trim()))
         }}
       >
         <label>
@@ -51,31 +49,12 @@ export const WebhookUrl = ({
           {domain.webhookUrl === null ? "Set webhook" : "Change"}
         </button>
         {domain.webhookUrl !== null && (
-          <button
-            type="button"
-            onClick={() => {
-              isAsking.value = true
-            }}
-          >
-            Remove
-          </button>
+          <ConfirmedButton label="Remove" title="Remove the webhook?" verb="Remove" work={() => set(null)}>
+            Inlet holds new mail of {domain.domain} until you set a webhook again and deliver it.
+          </ConfirmedButton>
         )}
       </form>
-      {!isAsking.value && <Problem message={error.value} />}
-      {isAsking.value && (
-        <Confirm
-          title="Remove the webhook?"
-          verb="Remove"
-          isRunning={isRunning.value}
-          error={error.value}
-          onConfirm={() => void set(null)}
-          onClose={() => {
-            isAsking.value = false
-          }}
-        >
-          <p>Inlet holds new mail of {domain.domain} until you set a webhook again and deliver it.</p>
-        </Confirm>
-      )}
+      <Problem message={error.value} />
     </section>
   )
 }
