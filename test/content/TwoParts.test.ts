@@ -110,6 +110,13 @@ describe("A mail whose plain text and HTML agree", () => {
     assert.strictEqual(textMatchesHtml, "type" in sent ? null : true)
   })
 
+  it("gives the code that the HTML shows, as a guess, if the plain text has another one", () => {
+    for (const said of [code, "Your verification code to sign in is 482913"]) {
+      const { extracted } = told({ plain: said, html: "<p>Your code is 771204</p>" })
+      assert.deepStrictEqual(extracted.code, { value: "771204", shown: "771204", source: "html", confidence: "low" })
+    }
+  })
+
   it("gives a link of the plain text whose URL the HTML shows", () => {
     const { extracted } = told({ plain: `Verify your address: ${link}`, html: `<p>Verify your address: ${link}</p>` })
     assert.deepStrictEqual(

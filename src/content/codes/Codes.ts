@@ -30,8 +30,12 @@ const equal = 5
 interface Candidate extends CodeWeight.Weight {
   readonly shape: CodeShapes.Shape
   readonly source: Code["source"]
+  /** The index of its line. */
+  readonly line: number
   /** A person may not see it. */
   readonly isUncertain: boolean
+  /** It stands in the plain text alone, and mail programs show the HTML. */
+  readonly isUnseen: boolean
 }
 
 /** The last line of a mail with a code bound to one site: `@example.com #482913`. */
@@ -61,7 +65,7 @@ export const find = (
 const bestOf = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>, shown: string | null): Code | null => {
   // Made for the first candidate, which most mails have not.
   let visible: string | undefined
-  const isUnseen = (name: Code["source"], value: string) => {
+  const isPlainOnly = (name: Code["source"], value: string) => {
     if (name !== "text" || shown === null) return false
     visible ??= joinedText(`${about.lines[0]?.text}\n${shown}`)
     return !visible.includes(joinedText(value))
@@ -70,7 +74,7 @@ const bestOf = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>, 
     const last = spoken.lines.findLast(({ quoted }) => !quoted)
     const [, value] = bound.exec(last?.text ?? "") ?? []
     if (value === undefined) continue
-    const confidence = last?.uncertain !== undefined || isUnseen(name, value) ? "low" : "high"
+    const confidence = last?.uncertain !== undefined || isPlainOnly(name, value) ? "low" : "high"
     return { value, shown: value, source: name, confidence }
   }
   const inSubject = candidates("subject", about, undefined)
@@ -83,7 +87,8 @@ const bestOf = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>, 
     for (const each of found) {
       // A number that is link text refers to an order or invoice.
       const score = each.score + again(each, inSubject) - (linked.has(each.shape.shown) ? 30 : 0)
-      all.push({ ...each, score, isUncertain: each.isUncertain || isUnseen(name, each.shape.shown) })
+      const isUnseen = isPlainOnly(name, each.shape.shown)
+      all.push({ ...each, score, isUnseen, isUncertain: each.isUncertain || isUnseen })
     }
   }
   return best(all)
@@ -96,12 +101,32 @@ const again = ({ shape }: Candidate, inSubject: ReadonlyArray<Candidate>): numbe
   return same.some(({ isOther }) => isOther) ? -40 : 20
 }
 
-const best = (all: ReadonlyArray<Candidate>): Code | null => {
+const highest = (all: ReadonlyArray<Candidate>): Candidate | undefined => {
   let first: Candidate | undefined
   for (const each of all) if (first === undefined || each.score > first.score) first = each
-  if (first === undefined || first.score < low) return null
+  return first === undefined || first.score < low ? undefined : first
+}
+
+/** Characters between two codes of one sentence. */
+const longestBetween = 40
+
+/** Another value of the same form in the same sentence: `Use code 482913 or 771204`. */
+const isRival = (one: Candidate, other: Candidate): boolean =>
+  one.source === other.source &&
+  one.line === other.line &&
+  !other.isOther &&
+  one.shape.kind === other.shape.kind &&
+  one.shape.value.length === other.shape.value.length &&
+  Math.max(one.shape.from - other.shape.to, other.shape.from - one.shape.to) <= longestBetween
+
+const best = (all: ReadonlyArray<Candidate>): Code | null => {
+  // What the HTML shows is what a person types.
+  const first = highest(all.filter(({ isUnseen }) => !isUnseen)) ?? highest(all)
+  if (first === undefined) return null
   const { shape, score, source } = first
-  const isAlone = all.every((other) => other.shape.value === shape.value || other.score < score - equal)
+  const isAlone = all.every(
+    (other) => other.shape.value === shape.value || (other.score < score - equal && !isRival(first, other))
+  )
   // The same code may stand in a visible place too.
   const isSure = (one: Candidate) => one.score >= high && !one.isDoubtful && !one.isUncertain
   const isHigh =
@@ -152,7 +177,8 @@ const candidates = (
     for (const shape of shapes) {
       const weight = CodeWeight.weigh(context, index, shape, subject)
       const isUncertain = line.uncertain?.some(([from, to]) => from < shape.to && to > shape.from) === true
-      if (weight.isOther || weight.score >= low - 20) found.push({ shape, source, isUncertain, ...weight })
+      if (weight.isOther || weight.score >= low - 20)
+        found.push({ shape, source, line: index, isUncertain, isUnseen: false, ...weight })
     }
   }
   return found

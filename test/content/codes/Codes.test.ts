@@ -273,6 +273,16 @@ describe("Code extraction", () => {
     )
   })
 
+  it("is uncertain with another value of the same form in the sentence", () => {
+    for (const text of [
+      "Use code 123456 or 654321",
+      "Your verification code for Acme is 123456, for Bcme it is 654321"
+    ]) {
+      assert.strictEqual(codeOf("Your code", text)?.confidence, "low", text)
+    }
+    assert.strictEqual(codeOf("Your code", "Your sign-in code is 123456. Again: 123456")?.confidence, "high")
+  })
+
   it("prefers the code of the last line, bound to a site", () => {
     assert.deepStrictEqual(codeOf("Hello", "Bestellung 771046\n\n@acme.example #482913"), {
       value: "482913",
