@@ -53,5 +53,11 @@ export const canonical = (input: string): string | undefined => {
   return unfolded && !fake ? ascii : undefined
 }
 
+/** An address with its domain in canonical form, or as it is without a valid one. */
+export const ofAddress = (address: string): string => {
+  const behind = address.lastIndexOf("@") + 1
+  return address.slice(0, behind) + (canonical(address.slice(behind)) ?? address.slice(behind))
+}
+
 /** Checks whether `name` is `parent` or a subdomain. */
 export const isWithin = (name: string, parent: string): boolean => name === parent || name.endsWith(`.${parent}`)

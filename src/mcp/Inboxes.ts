@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { canonical } from "../domains/DomainNames.ts"
+import * as DomainNames from "../domains/DomainNames.ts"
 import { Domains } from "../domains/Domains.ts"
 import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
 import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
@@ -57,7 +57,7 @@ export class Inboxes extends Context.Service<
           if (first !== undefined && more.length === 0) return { domain: first, recipient: undefined, only }
           return yield* new Invalid({ message: `to: Expected an address or a domain, one of ${named(ready)}` })
         }
-        const name = canonical(to.slice(to.lastIndexOf("@") + 1))
+        const name = DomainNames.canonical(to.slice(to.lastIndexOf("@") + 1))
         const domain = all.find(({ domain }) => domain === name)
         if (domain === undefined) {
           return yield* new Invalid({
@@ -69,7 +69,7 @@ export class Inboxes extends Context.Service<
             message: `to: Expected an address that ${limit.pattern} takes, as this key does`
           })
         }
-        return { domain, recipient: to.includes("@") ? to : undefined, only }
+        return { domain, recipient: to.includes("@") ? DomainNames.ofAddress(to) : undefined, only }
       })
 
       return Inboxes.of({ of })

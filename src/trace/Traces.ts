@@ -99,7 +99,7 @@ export class Traces extends Context.Service<
         const wanted = {
           ...asked,
           only: scope === "all" ? undefined : scope.limit?.pattern,
-          to: to?.includes("@") ? to : undefined,
+          to: to?.includes("@") ? DomainNames.ofAddress(to) : undefined,
           behind: place,
           until: place === undefined ? asked.until : earliest(place.at, asked.until)
         }

@@ -189,7 +189,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
           })
         ),
         from: Schema.optionalKey(AddressQuery.Address),
-        recipient: Schema.optionalKey(AddressQuery.Address),
+        recipient: Schema.optionalKey(AddressQuery.Recipient),
         since: TimeQuery.time("last refused at this time or later"),
         until: TimeQuery.time("first refused at this time or earlier")
       },

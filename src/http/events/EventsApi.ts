@@ -56,7 +56,7 @@ export class EventsApi extends HttpApiGroup.make("events")
             description: "`desc` for newest first (default), `asc` for oldest first"
           })
         ),
-        recipient: Schema.optionalKey(AddressQuery.Address),
+        recipient: Schema.optionalKey(AddressQuery.Recipient),
         from: Schema.optionalKey(AddressQuery.Address),
         since: TimeQuery.time("received at this time or later"),
         until: TimeQuery.time("received at this time or earlier"),
@@ -98,7 +98,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       query: {
         limit: PageQuery.Limit,
         cursor: PageQuery.Cursor,
-        recipient: Schema.optionalKey(AddressQuery.Address),
+        recipient: Schema.optionalKey(AddressQuery.Recipient),
         from: Schema.optionalKey(AddressQuery.Address),
         since: TimeQuery.time("received at this time or later"),
         until: TimeQuery.time("received at this time or earlier"),
@@ -122,7 +122,7 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {
       params: { id: DomainId },
       query: {
-        recipient: Schema.optionalKey(AddressQuery.Address),
+        recipient: Schema.optionalKey(AddressQuery.Recipient),
         from: Schema.optionalKey(AddressQuery.Address),
         ...EventFilters.query,
         signed: Schema.optionalKey(

@@ -25,7 +25,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays")
         status: ReplayStatus.annotate({ description: "which deliveries", message: "Expected dead, held or delivered" }),
         since: TimeQuery.time("received at this time or later"),
         until: TimeQuery.time("received at this time or earlier"),
-        recipient: Schema.optionalKey(AddressQuery.Address),
+        recipient: Schema.optionalKey(AddressQuery.Recipient),
         webhook_id: Schema.optionalKey(
           WebhookId.annotate({
             description: "sends all of them to this webhook of the domain, instead of each to its own"

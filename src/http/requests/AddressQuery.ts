@@ -1,4 +1,5 @@
 import { Schema, SchemaGetter } from "effect"
+import * as DomainNames from "../../domains/DomainNames.ts"
 
 /** No address contains NUL, and Postgres rejects it. */
 const form = /^[^\0]+@[^\0]+$/
@@ -6,6 +7,12 @@ const form = /^[^\0]+@[^\0]+$/
 /** Queries decode `+` as a blank, which an address has only in quotes. */
 const withPlus = (text: string): string => (text.startsWith('"') ? text : text.replaceAll(" ", "+"))
 
-export const Address = Schema.String.annotate({ description: "an address, compared without case" })
-  .pipe(Schema.decode({ decode: SchemaGetter.transform(withPlus), encode: SchemaGetter.transform((text) => text) }))
-  .check(Schema.isPattern(form, { message: "Expected an address, such as agent-7@example.com" }))
+const address = (read: (text: string) => string) =>
+  Schema.String.annotate({ description: "an address, compared without case" })
+    .pipe(Schema.decode({ decode: SchemaGetter.transform(read), encode: SchemaGetter.transform((text) => text) }))
+    .check(Schema.isPattern(form, { message: "Expected an address, such as agent-7@example.com" }))
+
+export const Address = address(withPlus)
+
+/** An address at a domain of this service. Its mail has the domain in canonical form. */
+export const Recipient = address((text) => DomainNames.ofAddress(withPlus(text)))
