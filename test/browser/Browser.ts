@@ -89,6 +89,10 @@ export const step = <A>(act: () => Promise<A>): Effect.Effect<A> => Effect.promi
 export const overflow = (page: Page): Effect.Effect<number> =>
   step(() => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth"))
 
+/** The same below the window. */
+export const below = (page: Page): Effect.Effect<number> =>
+  step(() => page.evaluate<number>("document.documentElement.scrollHeight - innerHeight"))
+
 /** The text of an element. */
 export const textOf = (place: Locator): Effect.Effect<string> =>
   step(() => place.textContent()).pipe(Effect.map(String))

@@ -74,6 +74,9 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => page.getByText("found in DNS").waitFor())
           yield* click(page, "Check again")
           yield* step(() => health.getByText("console.example.com is verified, so its mail is accepted").waitFor())
+          // The navigation names the domain of the page.
+          const chosen = page.locator("nav .switch option:checked")
+          assert.strictEqual(yield* textOf(chosen), "console.example.com")
           yield* click(page, "Remove the domain")
           yield* click(page, "Remove")
           yield* step(() => page.getByText("No domain yet.").waitFor())

@@ -1,10 +1,17 @@
+import { signal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
 import { domains, isOperator, isReadOnly, signOut, state } from "../api/Session.ts"
 
-/** The domain in the address, or the first one. */
-const domainOf = (path: string) => /^\/console\/d\/([^/]+)/.exec(path)?.[1] ?? domains.value?.at(0)?.id
+/** The domain of the last page that had one. */
+const last = signal<string | undefined>(undefined)
+
+const named = (path: string) => /^\/console\/(?:d|domains)\/([^/]+)/.exec(path)?.[1]
+
+/** The domain in the address, or the last one, or the first one. */
+const domainOf = (path: string) =>
+  named(path) ?? (domains.value?.find(({ id }) => id === last.value) ?? domains.value?.at(0))?.id
 
 const Item = ({ children, href, path }: { href: string; path: string; children: ComponentChildren }) => (
   <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? "page" : undefined}>
@@ -41,6 +48,7 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
   const domain = domainOf(path)
 
   useEffect(() => {
+    last.value = named(path) ?? last.value
     document.querySelector(".side")?.removeAttribute("data-open")
   }, [path])
 

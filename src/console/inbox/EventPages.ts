@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals"
 import { call, isAborted, messageOf } from "../api/Api.ts"
 import type { BriefEvent } from "../api/Contract.ts"
-import type { Filters } from "./Filters.ts"
+import { asked, type Filters } from "./Filters.ts"
 
 const perPage = 100
 
@@ -214,7 +214,7 @@ export class EventPages {
   #ask(cursor: string | undefined) {
     return call("GET /api/domains/{id}/events", {
       path: [this.#domainId],
-      query: { ...this.#filters, view: "brief", limit: perPage, cursor },
+      query: { ...asked(this.#filters), view: "brief", limit: perPage, cursor },
       signal: this.#abort.signal
     }).then((page) => ({ ...page, events: page.events as ReadonlyArray<BriefEvent> })) // `view` is `brief`.
   }

@@ -34,7 +34,12 @@ export const EventRow = ({
           {event.recipient}
         </span>
         <span class="row-marks">
-          {event.extracted?.code != null && <code class="row-code">{event.extracted.code.value}</code>}
+          {event.extracted?.code != null && (
+            <span>
+              <code class="row-code">{event.extracted.code.value}</code>
+              {event.extracted.code.confidence === "low" && <span class="soft"> a guess</span>}
+            </span>
+          )}
           {event.attachments > 0 && (
             <span class="soft" title={`${event.attachments} attachments`}>
               <Clip /> {event.attachments}

@@ -89,6 +89,7 @@ export const FilterBar = ({
             type="search"
             aria-label="From address"
             placeholder="From address"
+            maxLength={200}
             defaultValue={filters.from ?? ""}
             onInput={typed("from")}
           />
@@ -96,6 +97,7 @@ export const FilterBar = ({
             type="search"
             aria-label="To address"
             placeholder="To address"
+            maxLength={200}
             defaultValue={filters.recipient ?? ""}
             onInput={typed("recipient")}
           />

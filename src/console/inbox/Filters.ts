@@ -12,6 +12,7 @@ export interface Filters {
   readonly since?: string
   readonly until?: string
   readonly thread?: string
+  readonly webhook?: string
 }
 
 const names = [
@@ -26,7 +27,8 @@ const names = [
   "newerThan",
   "since",
   "until",
-  "thread"
+  "thread",
+  "webhook"
 ] as const
 
 export type FilterName = (typeof names)[number]
@@ -34,6 +36,16 @@ export type FilterName = (typeof names)[number]
 /** The filters in the query of an address. */
 export const of = (query: Readonly<Record<string, string>>): Filters =>
   Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
+
+/** A complete address, which has an index. Until it is typed to its end, a part of it is searched. */
+const isAddress = (text: string) => /^[^@\s]+@[^@\s]+\.[^@\s.]{2,}$/.test(text)
+
+/** The same filters as parameters of the API. */
+export const asked = ({ from, recipient, ...others }: Filters) => ({
+  ...others,
+  ...(from === undefined ? {} : isAddress(from) ? { from } : { fromPart: from }),
+  ...(recipient === undefined ? {} : isAddress(recipient) ? { recipient } : { recipientPart: recipient })
+})
 
 /** The same filters with one changed, as a query. */
 export const queryWith = (filters: Filters, name: FilterName, value: string): string => {

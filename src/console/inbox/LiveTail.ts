@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals"
 import { ApiError, call, urlOf } from "../api/Api.ts"
 import type { BriefEvent } from "../api/Contract.ts"
-import { type Filters, isLive } from "./Filters.ts"
+import { asked, type Filters, isLive } from "./Filters.ts"
 
 export type TailState = "connecting" | "live" | "lost" | "ended"
 
@@ -28,7 +28,7 @@ export const follow = (
   { missed, received }: { readonly received: (event: BriefEvent) => void; readonly missed: () => Promise<number> }
 ): { readonly state: Signal<TailState>; readonly close: () => void } => {
   const state = signal<TailState>("connecting")
-  const { delivery: _, since: __, until: ___, ...streamed } = filters
+  const { delivery: _, since: __, until: ___, ...streamed } = asked(filters)
   const url = urlOf("/api/domains/{id}/events/stream", {
     path: [domainId],
     // Also mail that is held, as in the list.

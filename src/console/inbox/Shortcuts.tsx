@@ -29,7 +29,11 @@ export const Shortcuts = ({
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return
       if (isTyping(event.target)) {
-        if (event.key === "Escape" && event.target instanceof HTMLElement) event.target.blur()
+        if (event.key === "Escape" && event.target instanceof HTMLElement) {
+          // A browser would empty a search field, and tell nobody.
+          event.preventDefault()
+          event.target.blur()
+        }
         return
       }
       if (document.querySelector("dialog[open]") !== null) return

@@ -77,8 +77,9 @@ export const SignIn = () => {
           </button>
         </form>
         <p class="note">
-          On the machine of a profile, <code>inlet console</code> prints a link that signs you in.
+          If <code>inlet</code> knows your key, <code>inlet console</code> prints a link that signs you in.
         </p>
+        <Problem message={error.value} />
       </section>
       {(state.value?.workspace_creation === "open" || isOperator.value) && (
         <NewWorkspace
@@ -87,7 +88,6 @@ export const SignIn = () => {
           }}
         />
       )}
-      <Problem message={error.value} />
     </Page>
   )
 }

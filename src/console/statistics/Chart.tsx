@@ -18,6 +18,10 @@ const dates = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric
 
 const dayOf = (seconds: number) => dates.format(seconds * 1_000)
 
+/** The indices of days between days without a value, which a line leaves out. */
+const alone = (values: Line["values"]): ReadonlyArray<number> =>
+  values.flatMap((value, at) => (value !== null && values[at - 1] == null && values[at + 1] == null ? [at] : []))
+
 /** Charts values by day. The table of the page has the same figures for screen readers. */
 export const Chart = ({
   days,
@@ -52,11 +56,11 @@ export const Chart = ({
           ],
           series: [
             { label: "Day", value: (_, at) => (at == null ? "–" : new Date(at * 1_000).toISOString().slice(0, 10)) },
-            ...lines.map(({ color, isBar, name }) => ({
+            ...lines.map(({ color, isBar, name, values }) => ({
               label: name,
               stroke: colorOf(color),
               width: 1.5,
-              points: { show: false },
+              points: { show: isBar !== true, size: 5, fill: colorOf(color), filter: () => [...alone(values)] },
               value: (_: uPlot, at: number | null) => (at == null ? "–" : format(at)),
               ...(isBar === true && bars !== undefined ? { paths: bars, fill: `${colorOf(color)}55` } : {})
             }))

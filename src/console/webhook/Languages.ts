@@ -1,4 +1,7 @@
-/** A function that verifies a webhook request, without a library. The header is `t=<seconds>,v1=<hex>`. */
+/**
+ * A function that verifies a webhook request, without a library: form, age, HMAC and event id. The header is
+ * `t=<seconds>,v1=<hex>`. In the body quotation marks within a text have a backslash, so `"event_id":"…"` is the field.
+ */
 interface Language {
   readonly name: string
   readonly code: string
@@ -13,12 +16,13 @@ export function verify(rawBody, headers) {
   const [, t, v1] = /^t=(\\d+),v1=([0-9a-f]{64})$/.exec(headers["x-service-signature"] ?? "") ?? []
   if (t === undefined || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false
   const expected = createHmac("sha256", process.env.INLET_WEBHOOK_SECRET).update(t + ".").update(rawBody).digest()
-  return timingSafeEqual(expected, Buffer.from(v1, "hex"))
+  if (!timingSafeEqual(expected, Buffer.from(v1, "hex"))) return false
+  return JSON.parse(rawBody).event_id === headers["x-service-event-id"]
 }`
   },
   {
     name: "Python",
-    code: `import hashlib, hmac, os, re, time
+    code: `import hashlib, hmac, json, os, re, time
 
 def verify(raw_body: bytes, headers) -> bool:
     match = re.fullmatch(r"t=(\\d+),v1=([0-9a-f]{64})", headers.get("x-service-signature", ""))
@@ -26,17 +30,21 @@ def verify(raw_body: bytes, headers) -> bool:
         return False
     secret = os.environ["INLET_WEBHOOK_SECRET"].encode()
     expected = hmac.new(secret, match[1].encode() + b"." + raw_body, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(expected, match[2])`
+    if not hmac.compare_digest(expected, match[2]):
+        return False
+    return json.loads(raw_body)["event_id"] == headers.get("x-service-event-id")`
   },
   {
     name: "Ruby",
-    code: `require "openssl"
+    code: `require "json"
+require "openssl"
 
 def verify(raw_body, headers)
   match = /\\At=(\\d+),v1=([0-9a-f]{64})\\z/.match(headers["x-service-signature"].to_s)
   return false if match.nil? || (Time.now.to_i - match[1].to_i).abs > 300
   expected = OpenSSL::HMAC.hexdigest("SHA256", ENV.fetch("INLET_WEBHOOK_SECRET"), "#{match[1]}.#{raw_body}")
-  OpenSSL.fixed_length_secure_compare(expected, match[2])
+  return false unless OpenSSL.fixed_length_secure_compare(expected, match[2])
+  JSON.parse(raw_body)["event_id"] == headers["x-service-event-id"]
 end`
   },
   {
@@ -47,6 +55,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"net/http"
 	"os"
 	"regexp"
@@ -70,7 +79,13 @@ func Verify(rawBody []byte, headers http.Header) bool {
 	mac.Write([]byte(match[1] + "."))
 	mac.Write(rawBody)
 	given, err := hex.DecodeString(match[2])
-	return err == nil && hmac.Equal(mac.Sum(nil), given)
+	if err != nil || !hmac.Equal(mac.Sum(nil), given) {
+		return false
+	}
+	var event struct {
+		ID string \`json:"event_id"\`
+	}
+	return json.Unmarshal(rawBody, &event) == nil && event.ID == headers.Get("X-Service-Event-Id")
 }`
   },
   {
@@ -80,7 +95,8 @@ function verify(string $rawBody, array $headers): bool {
     if (!preg_match('/^t=(\\d+),v1=([0-9a-f]{64})$/D', $headers['x-service-signature'] ?? '', $match)) return false;
     if (abs(time() - (int) $match[1]) > 300) return false;
     $expected = hash_hmac('sha256', $match[1] . '.' . $rawBody, getenv('INLET_WEBHOOK_SECRET'));
-    return hash_equals($expected, $match[2]);
+    if (!hash_equals($expected, $match[2])) return false;
+    return json_decode($rawBody)->event_id === ($headers['x-service-event-id'] ?? null);
 }`
   },
   {
@@ -95,7 +111,7 @@ import javax.crypto.spec.SecretKeySpec;
 final class Inlet {
   private static final Pattern FORM = Pattern.compile("t=(\\\\d{1,12}),v1=([0-9a-f]{64})");
 
-  static boolean verify(byte[] rawBody, String signature) throws Exception {
+  static boolean verify(byte[] rawBody, String signature, String eventId) throws Exception {
     var match = FORM.matcher(signature == null ? "" : signature);
     if (!match.matches()) return false;
     if (Math.abs(System.currentTimeMillis() / 1000 - Long.parseLong(match.group(1))) > 300) return false;
@@ -103,7 +119,8 @@ final class Inlet {
     var secret = System.getenv("INLET_WEBHOOK_SECRET").getBytes(StandardCharsets.UTF_8);
     mac.init(new SecretKeySpec(secret, "HmacSHA256"));
     mac.update((match.group(1) + ".").getBytes(StandardCharsets.UTF_8));
-    return MessageDigest.isEqual(mac.doFinal(rawBody), HexFormat.of().parseHex(match.group(2)));
+    if (!MessageDigest.isEqual(mac.doFinal(rawBody), HexFormat.of().parseHex(match.group(2)))) return false;
+    return new String(rawBody, StandardCharsets.UTF_8).contains("\\"event_id\\":\\"" + eventId + "\\"");
   }
 }`
   }

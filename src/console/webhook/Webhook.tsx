@@ -40,7 +40,7 @@ export const Webhook = () => {
           {!isReadOnly.value && (
             <>
               <WebhookUrl domain={loaded} onChange={reload} />
-              {loaded.webhookUrl !== null && <Recover domain={loaded} onChange={reload} />}
+              {loaded.verified_at !== null && <Recover domain={loaded} onChange={reload} />}
               {loaded.webhookUrl !== null && <WebhookTester path={[loaded.id, loaded.id]} url={loaded.webhookUrl} />}
               <SigningSecret />
             </>

@@ -27,7 +27,7 @@ export const WebhookHealth = ({
     })
   return (
     <section class="card">
-      <h2>Health</h2>
+      <h2>Health of the catch-all</h2>
       <p>
         {health.paused_at !== null ? (
           <>
@@ -51,7 +51,10 @@ export const WebhookHealth = ({
           </>
         ) : domain.webhookUrl === null ? (
           <>
-            <Tag tone="plain">None</Tag> Inlet holds the mail of this domain until a webhook is set.
+            <Tag tone="plain">None</Tag>{" "}
+            {domain.verified_at === null
+              ? "Inlet takes no mail for this domain until it is verified."
+              : "Inlet holds mail that no other webhook takes until a URL is set."}
           </>
         ) : health.last_success_at === null ? (
           <>
@@ -96,7 +99,9 @@ export const WebhookHealth = ({
           <div key={status}>
             <dt>{{ pending: "Pending", held: "Held", dead: "Dead letters" }[status]}</dt>
             <dd>
-              <a href={`/console/d/${domain.id}/inbox?delivery=${status}`}>{capped(health[status])}</a>
+              <a href={`/console/d/${domain.id}/inbox?delivery=${status}&webhook=${domain.id}`}>
+                {capped(health[status])}
+              </a>
             </dd>
           </div>
         ))}
