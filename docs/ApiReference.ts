@@ -125,7 +125,7 @@ const group = ({ description, name }: OpenApiDocument.Document["tags"][number]):
 
 const conventions = `## Conventions
 
-- Bodies are JSON in UTF-8, at most 256 KiB except for simulated messages. Ids are UUIDs, times are ISO 8601 in UTC with milliseconds.
+- Bodies are JSON in UTF-8, at most 256 KiB except for simulated and ingested messages. Ids are UUIDs, times are ISO 8601 in UTC with milliseconds.
 - Send \`Authorization: Bearer <api_key>\`, unless an endpoint requires no key. The workspace's own key (\`ak_live_…\`) has full access. A read key (\`ak_read_…\`) reads mail, on endpoints that accept it.
 - An unknown query parameter answers \`400\`, and so does an unknown field of a body. The message lists the known ones. A misspelled filter therefore never widens a list, a key or a replay.
 - Every error is \`{"error": "<message>"}\`. The message is for people and names the field. Programs use the status.

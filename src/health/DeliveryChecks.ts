@@ -77,7 +77,7 @@ export const others = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<HealthCh
         error(
           "webhook",
           `The webhook ${pattern} ${state}has failed every request since ${secondOf(failing_since)}`,
-          `POST ${route}/test shows its answer. Waiting events follow once it answers 2xx`
+          `POST ${route}/test shows its answer. Waiting events follow once it answers 2xx, and inlet replay --dead delivers dead letters again`
         )
       ]
     }

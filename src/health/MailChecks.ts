@@ -1,6 +1,6 @@
 import type { DateTime } from "effect"
 import type { Domain } from "../model/Domain.ts"
-import { type RefusalReason, remedies } from "../model/Refusal.ts"
+import { type RefusalReason, remedyOf } from "../model/Refusal.ts"
 import { error, type HealthCheck, ok, secondOf, warning } from "./HealthCheck.ts"
 
 /** The part of a quota from which it is a warning. */
@@ -56,6 +56,6 @@ export const refusals = (
   return warning(
     "refusals",
     `${total} ${total === 1 ? "recipient or message was" : "recipients or messages were"} refused today: ${reasons}`,
-    `${remedies[first.reason]}. GET /api/domains/${domain.id}/refusals lists them`
+    `${remedyOf(first.reason, domain.id)}. GET /api/domains/${domain.id}/refusals lists them`
   )
 }

@@ -101,7 +101,7 @@ const dated = (
   return ok(
     "certificate",
     isSelfSigned
-      ? `The certificate of ${host} is self-signed: senders encrypt, and cannot check whom they talk to`
+      ? `The certificate of ${host} is self-signed. Senders encrypt, but cannot check that the server is yours`
       : `The certificate is for ${host}, until ${until}`
   )
 }

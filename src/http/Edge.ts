@@ -160,7 +160,7 @@ const unrouted = (
     )
   }
   const list = allowed.join(", ")
-  return failure(405, `${method} is no method of this route; it has ${list}`).pipe(
+  return failure(405, `This route does not take ${method}, only ${list}`).pipe(
     HttpServerResponse.setHeader("allow", list)
   )
 }

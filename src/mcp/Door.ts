@@ -19,7 +19,7 @@ const refused = (refusal: Unauthorized | Forbidden | NotFound | TooManyRequests)
 
 /** Messages for refusals that the library sends without text. */
 const words: Readonly<Record<number, string>> = {
-  403: "Origin: Expected that of this service, or none: a page of another site is not served",
+  403: "Origin: Expected the origin of this service, or no Origin. Pages of other sites are not served",
   404: Sessions.noSession.message,
   406: "Accept: Expected application/json, text/event-stream",
   415: "Content-Type: Expected application/json"
@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
       Effect.gen(function* () {
         const { id } = yield* CurrentWorkspace
         const session = headers["mcp-session-id"]
-        if (session === undefined) return failure(400, "Mcp-Session-Id: Expected the session that is to end")
+        if (session === undefined) return failure(400, "Mcp-Session-Id: Expected the id of the session to end")
         yield* sessions.end(id, session)
         return HttpServerResponse.empty({ status: 204 })
       })

@@ -15,7 +15,7 @@ const nextStep = ({ disabled_reason, id, mx_target, status, txt_name, txt_value 
     case "pending_verification":
       return `Ask the owner to publish the TXT record ${txt_name} = ${txt_value}, then POST /api/domains/${id}/verify`
     case "mx_pending":
-      return `Ask the owner to publish the MX record to ${mx_target}`
+      return `Mail arrives once the MX record points to ${mx_target}. GET /api/domains/${id}/mx says whether it does`
     case "disabled":
       return `It takes no mail: ${disabled_reason}`
     default:

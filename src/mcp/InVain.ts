@@ -14,7 +14,7 @@ export const make = Effect.gen(function* () {
     if (refused !== null) return { refused: `${refused}. list_mail with trace: true says why, and what to do` }
     switch (yield* PassedOver.reason(events, id, filter, began)) {
       case "held":
-        return { held: "Mail came that is not let in. list_mail with held: true shows it" }
+        return { held: "Mail came, but a sender rule or the scanner holds it. list_mail with held: true shows it" }
       case "lacks":
         return { came: `Mail came without ${PassedOver.lacking(filter.has)}. list_mail shows it` }
       case null:

@@ -40,7 +40,7 @@ export const add = Effect.gen(function* () {
       if (trace === true) {
         const { from, has, subject } = narrowed
         if (has !== undefined) {
-          return yield* new Invalid({ message: "has: Expected no trace beside it. Refused mail was never parsed" })
+          return yield* new Invalid({ message: "has: Leave it out with trace, because refused mail was never parsed" })
         }
         const found = yield* traces.search(
           { workspaceId: workspace.id, limit: workspace.limit },

@@ -46,7 +46,9 @@ export const after = Schema.optionalKey(text(64, "cursor or event_id"))
 export const cursor = Schema.optionalKey(text(128, "of the page before"))
 
 /** Mail that a sender rule holds, beside what passed. */
-export const held = Schema.optionalKey(Schema.Boolean.annotate({ description: "also mail of senders not let in" }))
+export const held = Schema.optionalKey(
+  Schema.Boolean.annotate({ description: "also mail that sender rules or the scanner hold" })
+)
 
 export const trace = Schema.optionalKey(Schema.Boolean)
 

@@ -28,15 +28,15 @@ export const RefusalReason = Schema.Literals([
 export type RefusalReason = typeof RefusalReason.Type
 
 /** What to do about each reason, for the holder of the domain. */
-export const remedies: { readonly [Reason in RefusalReason]: string } = {
+const remedies: { readonly [Reason in RefusalReason]: string } = {
   unknown: "No workspace had this domain. Add it with POST /api/domains, then verify it",
   not_verified: "The domain was not verified. Publish its TXT record, then call POST /api/domains/{id}/verify",
   disabled: "The domain is disabled. GET /api/domains/{id} has the reason. The operator can enable it",
   held_elsewhere: "Another workspace holds this name. Remove the domain there, or ask the operator",
   rejected_route:
-    "A webhook of the domain rejects this address. GET /api/domains/{id}/webhooks/match names it. Change it if it should not",
+    "A webhook of the domain rejects this address. GET /api/domains/{id}/webhooks/match names it. Change that webhook if this is wrong",
   sender_blocked:
-    "A sender rule of the domain rejects this envelope or network. GET /api/domains/{id}/sender-rules lists them. Remove it if it should not",
+    "A sender rule of the domain rejects this envelope or network. GET /api/domains/{id}/sender-rules lists them. Remove the rule if this is wrong",
   quota: "The workspace reached its messages for the UTC day. Senders retry. Ask the operator for a higher limit",
   sender_quota: "The client address reached its messages for the UTC day. The sender retries by itself",
   other_recipient: "Another recipient of the same message could not take it. The sender retries by itself",
@@ -51,3 +51,7 @@ export const remedies: { readonly [Reason in RefusalReason]: string } = {
   storage: "The message could not be stored. The sender retries by itself. The operator finds the cause in the log",
   shutdown: "The service was restarted. The sender retries by itself"
 }
+
+/** What to do about a refusal, with the id of its domain if that is known. */
+export const remedyOf = (reason: RefusalReason, domainId: string | null): string =>
+  domainId === null ? remedies[reason] : remedies[reason].replaceAll("{id}", domainId)

@@ -15,5 +15,15 @@ export const Name = Schema.Trim.check(
   )
 )
 
+/** Characters that nobody sees or that turn the text around them. Scripts and emoji need two joiners. */
+const invisible = /(?![\u200c\u200d])\p{Cf}/u
+
+/** A new name, which cannot be blank or look like another one. Names of older versions can. */
+export const isVisible = Schema.makeFilter((name: string) =>
+  /[\p{L}\p{N}\p{P}\p{S}]/u.test(name) && !invisible.test(name)
+    ? undefined
+    : "Expected visible characters only, without marks that turn the direction of text"
+)
+
 export const WorkspaceName = Name.pipe(Schema.brand("WorkspaceName"))
 export type WorkspaceName = typeof WorkspaceName.Type

@@ -238,7 +238,7 @@ const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
       if (row.domainId === null)
         return [`The name is registered; the domain was deleted from this workspace. ${again(row.name)}`]
       return [
-        "DNS is spreading; the domain is verified by itself once it has.",
+        "Inlet verifies the domain by itself once its DNS records are visible, in minutes.",
         `Set the webhook with PATCH /api/domains/${row.domainId}/delivery when GET /api/domains/${row.domainId} says mx_pending.`
       ]
     case "expired":
@@ -246,7 +246,7 @@ const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
     case "failed":
     case "refunded":
       return [
-        row.refundDue ? "The price is being given back." : "The price was given back, if it was taken.",
+        row.refundDue ? "The price is being given back." : "If you paid, the price was given back.",
         "Order again with POST /api/domains/purchase, or choose another name."
       ]
   }

@@ -7,7 +7,7 @@ import { Invalid } from "../model/ApiError.ts"
 import { type Domain, DomainId, DomainName } from "../model/Domain.ts"
 import * as MessageKey from "../model/MessageKey.ts"
 import type { Page } from "../model/Page.ts"
-import { RefusalId, RefusalReason, remedies } from "../model/Refusal.ts"
+import { RefusalId, RefusalReason, remedyOf } from "../model/Refusal.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as RefusalFilters from "./RefusalFilters.ts"
 import * as RefusalText from "./RefusalText.ts"
@@ -266,7 +266,7 @@ const toRefusal = ({ envelopeFrom, isVerified, recipient, ...row }: typeof Row.T
     domain_id: row.domainId,
     domain: row.name,
     reason: row.reason,
-    remedy: remedies[row.reason],
+    remedy: remedyOf(row.reason, row.domainId),
     code: row.code,
     reply: row.reply,
     count: row.count,

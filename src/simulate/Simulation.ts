@@ -81,12 +81,18 @@ export class Simulation extends Context.Service<
       ) {
         yield* checkSize(message.byteLength)
         const address = yield* addressIn(inbox, recipient)
+        const sender = from === undefined ? authorOf(message) : addressOf(from)
+        if (from !== undefined && sender !== "" && !EnvelopeAddress.isValid(sender)) {
+          return yield* new Invalid({
+            message: "from: Expected an address such as ada@example.com, or an empty text for the null sender"
+          })
+        }
         const envelope = {
-          from: from === undefined ? authorOf(message) : addressOf(from),
+          from: sender,
           helo: simulatedAddress,
           remoteAddress: simulatedAddress
         }
-        const admitted = yield* Effect.catch(intake.admit(address, envelope), refusalOf)
+        const admitted = yield* Effect.catch(intake.admit(address, envelope), refusalOf(inbox))
         const id = InboundEmailId.make(yield* random.uuidV7())
         const arrival: Arrival = {
           envelope,
@@ -95,7 +101,7 @@ export class Simulation extends Context.Service<
           simulated: { id, authentication: { ...unauthenticated, ...authentication } },
           message: { byteLength: message.byteLength, copyInto: (target, offset) => target.set(message, offset) }
         }
-        const [key = null] = yield* Effect.catch(intake.receive(arrival), refusalOf)
+        const [key = null] = yield* Effect.catch(intake.receive(arrival), refusalOf(inbox))
         const [known] = yield* sql<{ readonly id: InboundEmailId }>`
           SELECT inbound_email_id AS id FROM received_once WHERE key = ${key}
         `
@@ -158,39 +164,39 @@ const addressOf = (mailbox: string) => (/<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? m
 const authorOf = (message: Uint8Array) => Mime.headersOnly(message.subarray(0, longestHeader)).from ?? ""
 
 /** Converts SMTP refusals to API errors: 550 is 409, 452 is 429, 451 is 503. */
-const refusalOf = Effect.fnUntraced(function* (error: IntakeError) {
-  switch (error._tag) {
-    case "UnknownDomain":
-      return yield* new Conflict({
-        message: "This address takes no mail. GET /api/domains/{id} shows the domain's status"
-      })
-    case "RejectedRoute":
-      return yield* new Conflict({
-        message: `The webhook ${error.pattern} rejects mail for this recipient. Choose another recipient, or change its action with PATCH /api/domains/{id}/webhooks/{webhookId}`
-      })
-    case "SenderRejected":
-      return yield* new Conflict({
-        message:
-          "A sender rule of the domain rejects this envelope sender. Choose another `from`, or remove the rule with DELETE /api/domains/{id}/sender-rules/{ruleId}"
-      })
-    case "MailLoop":
-      return yield* new Conflict({ message: "Too many Received fields: the message is in a mail loop" })
-    case "QuotaReached":
-    case "SenderQuotaReached":
-      return yield* new TooManyRequests({
-        message: `${error.limit} messages arrived today, which is the daily limit. Retry after midnight UTC`,
-        retryAfter: secondsToMidnight(yield* Clock.currentTimeMillis)
-      })
-    case "DemoFull":
-      return yield* new TooManyRequests({
-        message: "This demo inbox has reached its limit of mails. Create a workspace for more",
-        retryAfter: daySeconds
-      })
-    case "NotStored":
-      yield* Effect.logError("A simulated message could not be stored", error)
-      return yield* new Unavailable({ message: "The message could not be stored. Retry" })
-  }
-})
+const refusalOf = ({ domainId }: Inbox) =>
+  Effect.fnUntraced(function* (error: IntakeError) {
+    switch (error._tag) {
+      case "UnknownDomain":
+        return yield* new Conflict({
+          message: `This address takes no mail. GET /api/domains/${domainId} shows the domain's status`
+        })
+      case "RejectedRoute":
+        return yield* new Conflict({
+          message: `The webhook ${error.pattern} rejects mail for this recipient. Choose another recipient, or change its action. GET /api/domains/${domainId}/webhooks lists it`
+        })
+      case "SenderRejected":
+        return yield* new Conflict({
+          message: `A sender rule of the domain rejects this envelope sender. Choose another \`from\`, or remove the rule. GET /api/domains/${domainId}/sender-rules lists it`
+        })
+      case "MailLoop":
+        return yield* new Conflict({ message: "Too many Received fields: the message is in a mail loop" })
+      case "QuotaReached":
+      case "SenderQuotaReached":
+        return yield* new TooManyRequests({
+          message: `${error.limit} messages arrived today, which is the daily limit. Retry after midnight UTC`,
+          retryAfter: secondsToMidnight(yield* Clock.currentTimeMillis)
+        })
+      case "DemoFull":
+        return yield* new TooManyRequests({
+          message: "This demo inbox has reached its limit of mails. Create a workspace for more",
+          retryAfter: daySeconds
+        })
+      case "NotStored":
+        yield* Effect.logError("A simulated message could not be stored", error)
+        return yield* new Unavailable({ message: "The message could not be stored. Retry" })
+    }
+  })
 
 const daySeconds = 86_400
 

@@ -64,7 +64,7 @@ export const refusalOf = (apiKey: Redacted.Redacted): string => {
       return "This API key opens no workspace here: it was revoked, or is another service's. Who has the workspace's own key makes another with POST /api/workspaces/keys"
     case undefined: {
       const begin = Object.values(begins).find((one) => given.startsWith(one)) ?? begins.full
-      return `This is no API key, or not all of it: send one as \`Authorization: Bearer ${begin}…\`, with 43 characters behind ${begin}`
+      return `This is not a complete API key. Send one as \`Authorization: Bearer ${begin}…\`, with 43 characters behind ${begin}`
     }
   }
 }

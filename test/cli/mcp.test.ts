@@ -51,7 +51,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         }, Effect.scoped)
         const wrong = yield* says({ INLET_URL: url, INLET_API_KEY: "ak_live_no" }, ping)
         assert.strictEqual(wrong.id, 7)
-        assert.match(wrong.error.message, /^This is no API key/)
+        assert.match(wrong.error.message, /^This is not a complete API key/)
         const nobody = yield* says({ INLET_URL: "http://127.0.0.1:9", INLET_API_KEY: "ak_live_no" }, ping)
         assert.match(nobody.error.message, /^http:\/\/127\.0\.0\.1:9 did not answer .* Is the service running there\?$/)
         const rubbish = yield* says({ INLET_URL: url, INLET_API_KEY: "ak_live_no" }, "rubbish\n")

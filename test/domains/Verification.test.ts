@@ -386,7 +386,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
         assert.strictEqual(status, 200)
         const { host } = new URL(receiver.url)
         const certificate =
-          "The certificate of mx.inlet.test is self-signed: senders encrypt, and cannot check whom they talk to"
+          "The certificate of mx.inlet.test is self-signed. Senders encrypt, but cannot check that the server is yours"
         assert.deepStrictEqual(json.mx_hosts, [
           { host: "mx.inlet.test", priority: 10, ours: true, addresses: ["127.0.0.1"] }
         ])

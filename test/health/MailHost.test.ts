@@ -82,7 +82,7 @@ describe("The checks of the mail host", () => {
       assert.deepStrictEqual(yield* checked(port), [
         `ok port25: The mail server mx.example.com answers on port ${port}, seen from this service. It cannot see a firewall in front of it. From another network: nc -v mx.example.com ${port}`,
         "ok starttls: The mail server mx.example.com offers STARTTLS, so senders encrypt mail",
-        "ok certificate: The certificate of mx.example.com is self-signed: senders encrypt, and cannot check whom they talk to"
+        "ok certificate: The certificate of mx.example.com is self-signed. Senders encrypt, but cannot check that the server is yours"
       ])
     }).pipe(Effect.scoped)
   )

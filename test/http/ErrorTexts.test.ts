@@ -15,12 +15,12 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const missing = yield* errorFor()
       assert.match(missing, /^The API key is missing: .*POST \/api\/workspaces makes one$/)
       const cut = yield* errorFor(key.slice(0, -1))
-      assert.match(cut, /^This is no API key, or not all of it: .* 43 characters behind ak_live_$/)
+      assert.match(cut, /^This is not a complete API key. .* 43 characters behind ak_live_$/)
       assert.match(yield* errorFor(secret), /^This is a webhook signing secret: /)
       const read = yield* inlet.call("POST", "/api/workspaces/keys", { key, body: { scope: "read" } })
       assert.match(
         yield* errorFor(read.json.api_key.slice(0, -1)),
-        /^This is no API key, .*: Bearer ak_read_…`, with 43 characters behind ak_read_$/
+        /^This is not a complete API key. .*: Bearer ak_read_…`, with 43 characters behind ak_read_$/
       )
       yield* inlet.call("DELETE", `/api/workspaces/keys/${read.json.id}`, { key })
       assert.match(yield* errorFor(read.json.api_key), /^This API key opens no workspace here: it was revoked, /)

@@ -283,7 +283,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
         const expected = [
           [lease({ limit: 17 }), /^limit: Expected a whole number from 1 to 16$/],
           [lease({ wait: 61 }), /^wait: Expected a whole number from 0 to 60$/],
-          [settle(), /^outcomes: Expected 1 to 16 outcomes, of an event one$/],
+          [settle(), /^outcomes: Expected 1 to 16 outcomes, at most one of an event$/],
           [settle(...many), /^outcomes: Expected 1 to 16 outcomes/],
           [settle(one, { ...one, attempt: 2 }), /^outcomes: Expected 1 to 16 outcomes/],
           [settle({ ...one, error: "no answer" }), /^outcomes\.0\.statusCode: Expected a statusCode, or an error/],

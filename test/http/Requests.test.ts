@@ -64,7 +64,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         for (const [method, path, allowed] of wrong) {
           for (const options of [{}, { key }]) {
             const answer = yield* inlet.call(method, path, options)
-            assertError(answer, 405, new RegExp(`^${method} is no method of this route; it has ${allowed}$`))
+            assertError(answer, 405, new RegExp(`^This route does not take ${method}, only ${allowed}$`))
             assert.strictEqual(answer.headers.allow, allowed)
           }
         }

@@ -112,7 +112,10 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           true,
           ["a"],
           { name: "a" },
-          undefined
+          undefined,
+          "\u202eevil",
+          "a\u200bb",
+          "\u200d"
         ]
         for (const name of names) {
           const { json, status } = yield* create(name)

@@ -29,9 +29,9 @@ export const SenderRules = ({ domain }: { readonly domain: DomainNamed }) => {
     <section class="card">
       <h2>Who may write</h2>
       <p class="note">
-        Once there is an allow rule, only the senders that one matches pass. It counts only where DMARC, DKIM or SPF
-        confirms its author or envelope sender. Block rules come first, and need no confirmation. Held mail stands in
-        the inbox until it is released.
+        With at least one allow rule, Inlet delivers only mail of senders that an allow rule names and that DMARC, DKIM
+        or SPF confirms. Block rules come first, and need no confirmation. Other mail is held: you find it in the inbox
+        and can release it.
       </p>
       <Problem message={rules.error.value} />
       {all === undefined && rules.error.value === undefined && <Skeleton lines={2} />}

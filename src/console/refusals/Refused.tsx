@@ -26,7 +26,7 @@ export const Refused = () => {
       {page === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {page !== undefined && <List key={domainId} page={page} older={(cursor) => ask({ cursor })} />}
       <p class="note">
-        Equal refusals within an hour are one line. Mail that is not here and not in the inbox never came to this
+        Equal refusals within an hour share one line. Mail that is not here and not in the inbox never came to this
         service: ask the <a href="/console/trace">page "Where is my mail?"</a>
       </p>
     </Page>

@@ -45,7 +45,7 @@ export const Trace = ({ isForOperator = false }: { readonly isForOperator?: bool
   return (
     <Page title="Where is my mail?">
       <p class="note">
-        Sender and recipient are enough. The answer shows each mail with its whole way, also mail that was refused.
+        Sender and recipient are enough. The answer shows every step of each mail, also of refused mail.
       </p>
       <form
         key={key}

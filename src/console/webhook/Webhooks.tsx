@@ -29,8 +29,8 @@ export const Webhooks = ({ domain, onChange }: { readonly domain: Domain; readon
     <section class="card">
       <h2>Webhooks by address</h2>
       <p class="note">
-        A mail goes to the first that takes the part before the @: the exact name, then the most exact pattern, then the
-        catch-all.
+        Inlet compares the part of the address before the @ with each pattern. An exact name wins, then the longest
+        pattern, then the catch-all.
       </p>
       <Problem message={list.error.value} />
       {value === undefined && list.error.value === undefined && <Skeleton lines={3} />}

@@ -63,7 +63,7 @@ const Outcome = Schema.Struct({
   .annotate({ identifier: "Outcome" })
 export type Outcome = typeof Outcome.Type
 
-const bound = `Expected 1 to ${mostAtOnce} outcomes, of an event one`
+const bound = `Expected 1 to ${mostAtOnce} outcomes, at most one of an event`
 
 const Settled = Schema.Struct({
   event_id: EventId,
@@ -106,7 +106,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       params: { id: DomainId },
       payload: Schema.Struct({
         outcomes: Schema.Array(Outcome)
-          .annotate({ description: `1 to ${mostAtOnce} outcomes, of an event one` })
+          .annotate({ description: `1 to ${mostAtOnce} outcomes, at most one of an event` })
           .check(
             Schema.makeFilter(
               (outcomes: ReadonlyArray<Outcome>) =>

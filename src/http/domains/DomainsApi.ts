@@ -237,7 +237,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       }).check(
         Schema.makeFilter(({ pull, webhookUrl }) =>
           (pull === undefined) === (webhookUrl === undefined)
-            ? { path: ["webhookUrl"], issue: "Expected either it or pull: one, and not both" }
+            ? { path: ["webhookUrl"], issue: "Expected either webhookUrl or pull, not both and not neither" }
             : undefined
         ),
         WireFields.areBesideUrl

@@ -155,7 +155,7 @@ export const layer = HttpApiBuilder.group(
         if (isSigned && scope === "read") return yield* Authorization.refusal("signed=true")
         if (isSigned && view !== undefined) {
           return yield* new Invalid({
-            message: "signed: Expected no view beside it. Only whole events are signed"
+            message: "signed: Leave out view, because only whole events are signed"
           })
         }
         // Its secret signs the events, so it must be one of this domain.

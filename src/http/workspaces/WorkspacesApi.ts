@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Conflict, Forbidden, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { DomainId } from "../../model/Domain.ts"
 import { Pattern } from "../../model/Webhook.ts"
-import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
+import { isVisible, WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
 import { KeyId, KeyName, KeyScope, WorkspaceKey } from "../../model/WorkspaceKey.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
@@ -22,7 +22,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     HttpApiEndpoint.post("create", "/api/workspaces", {
       payload: Schema.Struct({
         name: Schema.String.annotate({ description: "1 to 100 characters, visible only to you" }).pipe(
-          Schema.decodeTo(WorkspaceName)
+          Schema.decodeTo(WorkspaceName.check(isVisible))
         )
       }),
       success: Schema.Struct({
@@ -121,7 +121,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         }),
         name: Schema.optionalKey(
           Schema.String.annotate({ description: "1 to 100 characters, visible only to you" }).pipe(
-            Schema.decodeTo(KeyName)
+            Schema.decodeTo(KeyName.check(isVisible))
           )
         ),
         pattern: Schema.optionalKey(
