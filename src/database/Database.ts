@@ -5,6 +5,8 @@ import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import * as Settings from "../Settings.ts"
+import * as ErrorOrigin from "../schedule/ErrorOrigin.ts"
+import * as AppliedMigrations from "./AppliedMigrations.ts"
 import * as EarlierVersion from "./EarlierVersion.ts"
 import * as EmbeddedDatabase from "./EmbeddedDatabase.ts"
 import * as Failover from "./Failover.ts"
@@ -71,6 +73,8 @@ export const layerPostgres = (url: Redacted.Redacted) =>
 
 const migrate = Migrator.make({})
 
+const loader = MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("../../migrations", import.meta.url)))
+
 /** The database's URL without its password, for messages. */
 export const place = Config.map(Settings.database, ({ dataDirectory, url }) =>
   url === undefined ? dataDirectory : new URL(Redacted.value(url)).host
@@ -79,16 +83,12 @@ export const place = Config.map(Settings.database, ({ dataDirectory, url }) =>
 /** The message of a start without its database. */
 export const explain = (where: string, error: SqlError.SqlError): string =>
   Outage.isOfChange(error)
-    ? `The database at ${where} is not a primary at the moment (${causeOf(error)}). A restart or a failover is under way. Wait for its end`
+    ? `The database at ${where} is not a primary at the moment (${ErrorOrigin.messageOf(error)}). A restart or a failover is under way. Wait for its end`
     : isUnreachable(error)
-      ? `The database at ${where} does not answer (${causeOf(error)}). Start it, or correct the setting`
-      : causeOf(error) === noUser
+      ? `The database at ${where} does not answer (${ErrorOrigin.messageOf(error)}). Start it, or correct the setting`
+      : ErrorOrigin.messageOf(error) === noUser
         ? "Expected a user name in the URL, as in postgres://user:password@host:5432/database"
-        : `The database at ${where} can't be used: ${causeOf(error)}`
-
-/** The innermost error, because outer ones have no details. Node's error for several addresses has only a code. */
-const causeOf = (error: { readonly message: string; readonly cause?: unknown; readonly code?: unknown }): string =>
-  error.cause instanceof Error ? causeOf(error.cause) : error.message === "" ? `${error.code}` : error.message
+        : `The database at ${where} can't be used: ${ErrorOrigin.messageOf(error)}`
 
 /** Logs once that the start waits for the database, and where. */
 const tellOnce = () => {
@@ -98,7 +98,7 @@ const tellOnce = () => {
     isTold = true
     return Effect.flatMap(Effect.orDie(place), (where) =>
       Effect.logWarning(
-        `DATABASE_URL: The database at ${where} does not answer yet (${causeOf(error)}). Inlet retries for a minute`
+        `DATABASE_URL: The database at ${where} does not answer yet (${ErrorOrigin.messageOf(error)}). Inlet retries for a minute`
       )
     )
   }
@@ -107,10 +107,9 @@ const tellOnce = () => {
 /** Runs the missing migrations in order, once each. Several processes may start at the same time. */
 export const migrations = Layer.effectDiscard(
   Effect.suspend(() =>
-    migrate({
-      loader: MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("../../migrations", import.meta.url))),
-      table: "migrations"
-    }).pipe(
+    loader.pipe(
+      Effect.flatMap(AppliedMigrations.refuseOthers),
+      Effect.andThen(migrate({ loader, table: "migrations" })),
       // Waits for a migration in another process.
       Patience.forMuch,
       Effect.tapErrorTag("SqlError", tellOnce()),

@@ -1,7 +1,14 @@
 import { Cause, Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
+import * as ErrorOrigin from "../schedule/ErrorOrigin.ts"
 import { isUnreachable } from "./Database.ts"
 import * as Outage from "./Outage.ts"
+
+/** The outage of the database behind an error, if that is its cause. */
+const outageOf = (error: unknown): SqlError.SqlError | undefined => {
+  if (SqlError.isSqlError(error)) return isUnreachable(error) ? error : undefined
+  return error instanceof Error ? outageOf(error.cause) : undefined
+}
 
 /**
  * Logs a failure. While the database is unavailable everything under way fails, so each has one line with the reason, and
@@ -9,8 +16,8 @@ import * as Outage from "./Outage.ts"
  */
 export const error = (message: string, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const found = Cause.findFail(cause)
-  const failure = Result.isSuccess(found) ? found.success.error : undefined
-  return SqlError.isSqlError(failure) && isUnreachable(failure)
-    ? Effect.logError(`${message}. ${Outage.reason(failure)}`)
-    : Effect.logError(message, cause)
+  const outage = Result.isSuccess(found) ? outageOf(found.success.error) : undefined
+  return outage === undefined
+    ? Effect.logError(message, cause)
+    : Effect.logError(`${message}. ${Outage.reason(outage)}: ${ErrorOrigin.messageOf(outage)}`)
 }

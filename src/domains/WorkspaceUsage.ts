@@ -3,6 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
 import * as DomainLimit from "./DomainLimit.ts"
+import * as MailToday from "./MailToday.ts"
 
 const Row = Schema.Struct({
   name: WorkspaceName,
@@ -20,10 +21,10 @@ export const make = Effect.gen(function* () {
     Request: WorkspaceId,
     Result: Row,
     execute: (id) => sql`
-      SELECT name, created_at, coalesce(accepted, 0) AS emails_today,
+      SELECT name, created_at, ${MailToday.of(sql)} AS emails_today,
         ((now() AT TIME ZONE 'UTC')::date + 1)::timestamp AT TIME ZONE 'UTC' AS day_ends_at
       FROM workspaces
-      LEFT JOIN daily_intake ON workspace_id = workspaces.id AND day = (now() AT TIME ZONE 'UTC')::date
+      LEFT JOIN daily_intake ON daily_intake.workspace_id = workspaces.id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date
       WHERE workspaces.id = ${id}
     `
   })

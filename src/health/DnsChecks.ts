@@ -83,7 +83,10 @@ export const mx = (
       ? without(domain, records, isRelayed)
       : ok("mx", `The MX record of ${name} with priority ${ours.priority} is ${target}`),
     ...(ours === undefined ? [] : elsewhere(domain, ours, records)),
-    ...hosts.map((host) => each(domain, host, isNearby))
+    // The hosts of a relay belong there.
+    ...hosts
+      .filter(({ host }) => !isRelayed || host === target || ours !== undefined)
+      .map((host) => each(domain, host, isNearby))
   ]
 }
 

@@ -89,11 +89,13 @@ export class DomainHealths extends Context.Service<
         })
         const now = yield* Clock.currentTimeMillis
         const { isRelayed, receivedAt, remoteAddress, statusCode } = newest
+        const hosts = DnsChecks.hosts(domain, found)
+        const isElsewhere = isRelayed && !hosts.some(({ ours }) => ours)
         const ofAll = [
           MailChecks.state(domain),
           ...DnsChecks.txt(domain, found),
           ...DnsChecks.mx(domain, found, { ...host, isRelayed }),
-          ...MailHostChecks.of(host, now),
+          ...MailHostChecks.of(host, now, isElsewhere),
           DeliveryChecks.webhook(domain, { health, failing, lastStatus: statusCode }),
           ...DeliveryChecks.others(all),
           MailChecks.quota(used.emailsToday, emailsPerDay),
@@ -104,7 +106,6 @@ export class DomainHealths extends Context.Service<
           MailChecks.refusals(domain, today?.refused ?? [])
         ]
         const checks = isLimited ? ofAll.filter(({ check }) => !aboutAllMail.has(check)) : ofAll
-        const hosts = DnsChecks.hosts(domain, found)
         return {
           domain: domain.domain,
           status: worst(checks),

@@ -13,11 +13,21 @@ const isOurs = ({ greeting }: Talk, host: string) => greeting.startsWith(`220 ${
 
 const operator = "This is for the operator of the service"
 
-/** The checks of port 25, STARTTLS and the certificate. */
-export const of = (seen: Seen, now: number): ReadonlyArray<HealthCheck> => {
+/** The checks of port 25, STARTTLS and the certificate. `isRelayed` if a relay has a key to hand mail over without it. */
+export const of = (seen: Seen, now: number, isRelayed: boolean): ReadonlyArray<HealthCheck> => {
   const talks = seen.answers.flatMap(({ talk }) => (typeof talk === "string" ? [] : [talk]))
   const greeted = talks.find((talk) => isOurs(talk, seen.host))
-  return [port25(seen), ...(greeted === undefined ? [] : encryption(greeted, seen.host, now))]
+  const reached = port25(seen)
+  return [
+    isRelayed && reached.status === "error"
+      ? warning(
+          "port25",
+          `${reached.message}. A relay with an ingest key needs no port 25`,
+          "Nothing, if all mail comes through the relay"
+        )
+      : reached,
+    ...(greeted === undefined ? [] : encryption(greeted, seen.host, now))
+  ]
 }
 
 const port25 = (seen: Seen): HealthCheck => {

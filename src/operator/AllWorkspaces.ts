@@ -3,6 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { Domains } from "../domains/Domains.ts"
+import * as MailToday from "../domains/MailToday.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import type { Page } from "../model/Page.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
@@ -52,10 +53,10 @@ export class AllWorkspaces extends Context.Service<
         Request: Schema.Struct({ limit: Schema.Int, before: Schema.UndefinedOr(WorkspaceId) }),
         Result: Row,
         execute: ({ before, limit }) => sql`
-          SELECT id, name, created_at, coalesce(accepted, 0) AS emails_today,
+          SELECT id, name, created_at, ${MailToday.of(sql)} AS emails_today,
             (SELECT count(*)::int FROM domains WHERE workspace_id = workspaces.id) AS domains
           FROM workspaces
-          LEFT JOIN daily_intake ON workspace_id = workspaces.id AND day = (now() AT TIME ZONE 'UTC')::date
+          LEFT JOIN daily_intake ON daily_intake.workspace_id = workspaces.id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date
           ${before === undefined ? sql`` : sql`WHERE id < ${before}`}
           ORDER BY id DESC LIMIT ${limit}
         `

@@ -35,7 +35,7 @@ export interface Noted extends Required<Refusal> {
   readonly isRest: boolean
   /** Milliseconds since 1970. */
   readonly hour: number
-  readonly firstAt: number
+  firstAt: number
   lastAt: number
   count: number
 }
@@ -118,10 +118,11 @@ export class RefusalBuffer {
     for (const { count } of entries) this.#dropped += count
   }
 
-  #merge({ count, key, lastAt }: Noted): boolean {
+  #merge({ count, firstAt, key, lastAt }: Noted): boolean {
     const known = this.#entries.get(key)
     if (known === undefined) return false
     known.count += count
+    known.firstAt = Math.min(known.firstAt, firstAt)
     known.lastAt = Math.max(known.lastAt, lastAt)
     return true
   }

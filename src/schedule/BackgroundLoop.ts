@@ -1,4 +1,5 @@
-import { Clock, type Duration, Effect, Latch, type LogLevel, Schedule } from "effect"
+import { Cause, Clock, type Duration, Effect, Latch, type LogLevel, Schedule } from "effect"
+import * as ErrorOrigin from "./ErrorOrigin.ts"
 
 /** The log line of a failed round, at level `Error` by default. */
 export interface Failure {
@@ -31,7 +32,8 @@ const surviveAll = <A, E, R>(failure: string | Failure, round: Effect.Effect<A, 
         failures++
         if (failures > 1 && now - toldAt < pauseBetweenLines) return Effect.logDebug(says, cause)
         toldAt = now
-        return log(failures === 1 ? says : `${says} (${failures} times in a row)`, cause)
+        const reason = `: ${ErrorOrigin.messageOf(Cause.squash(cause))}`
+        return log(`${says}${failures === 1 ? "" : ` (${failures} times in a row)`}${reason}`, cause)
       }),
     onSuccess: () => {
       const before = failures

@@ -1,5 +1,6 @@
-import { type Cause, Effect, FiberSet, LogLevel, Metric, References } from "effect"
+import { Cause, Effect, FiberSet, LogLevel, Metric, References } from "effect"
 import type { SMTPServerSession } from "smtp-server"
+import * as FailureLog from "../database/FailureLog.ts"
 import * as DomainNames from "../domains/DomainNames.ts"
 import type { Recipient } from "../intake/Recipient.ts"
 import type { Reply } from "../intake/Reply.ts"
@@ -96,7 +97,7 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
     if (!isNews && !hasDebug) return
     const entry =
       reply.code === 451 && isNews
-        ? Effect.logError(line, cause)
+        ? FailureLog.error(line, cause ?? Cause.empty)
         : isNews
           ? Effect.logInfo(line)
           : Effect.logDebug(line)
@@ -240,5 +241,6 @@ const reasonOf = (line: string, dismissed: SessionGuard.Reason | undefined): Ref
   if (line.startsWith("451")) return "storage"
   if (!line.startsWith("421")) return "protocol"
   if (dismissed !== undefined) return ofDismissal[dismissed]
+  if (line.includes("shutting down")) return "shutdown"
   return line.includes("Timeout") ? "timeout" : "protocol"
 }

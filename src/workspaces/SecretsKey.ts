@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import * as Settings from "../Settings.ts"
@@ -14,6 +14,21 @@ const nonceLength = 12
 const checked = new TextEncoder().encode("inlet secrets key")
 
 const textOf = (plain: Uint8Array) => Redacted.make(new TextDecoder().decode(plain))
+
+const opened = (aead: Aead.Aead["Service"], key: Aead.Key<Aead.AesGcm>, sealed: Uint8Array, owner: string) =>
+  aead.decrypt(key, sealed.subarray(nonceLength), {
+    nonce: sealed.subarray(0, nonceLength),
+    aad: new TextEncoder().encode(owner)
+  })
+
+/** Whether the database was written with this key. Writes nothing. */
+export const fits = Effect.fnUntraced(function* (secretsKey: Redacted.Redacted) {
+  const sql = yield* SqlClient.SqlClient
+  const aead = yield* Aead.Aead
+  const key = yield* Aead.key(Aead.aes256Gcm, Buffer.from(Redacted.value(secretsKey), "base64"))
+  const [check] = yield* sql<{ readonly value: Uint8Array }>`SELECT value FROM secrets_key_check`
+  return check === undefined || Result.isSuccess(yield* Effect.result(opened(aead, key, check.value, "")))
+})
 
 /** Encrypts secrets in the database with AES-256-GCM under `SECRETS_KEY`, with a new nonce in front. */
 export class SecretsKey extends Context.Service<
@@ -49,11 +64,7 @@ export class SecretsKey extends Context.Service<
         return new Uint8Array(Buffer.concat([nonce, sealed]))
       })
 
-      const decrypt = (sealed: Uint8Array, owner: string) =>
-        aead.decrypt(key, sealed.subarray(nonceLength), {
-          nonce: sealed.subarray(0, nonceLength),
-          aad: new TextEncoder().encode(owner)
-        })
+      const decrypt = (sealed: Uint8Array, owner: string) => opened(aead, key, sealed, owner)
 
       yield* sql`
         INSERT INTO secrets_key_check (value) VALUES (${yield* encrypt(checked, "")}) ON CONFLICT DO NOTHING

@@ -69,6 +69,15 @@ describe("inlet doctor", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.live("says that the name servers are silent, and nothing of the records then", () =>
+    Effect.gen(function* () {
+      const findings = yield* found({ ...production, DATA_DIR: yield* folder, DNS_SERVERS: "127.0.0.1:1" }, 1)
+      const ofDns = findings.filter((finding) => / (?:DNS|MX|TXT):/.test(finding))
+      assert.lengthOf(ofDns, 1)
+      assert.match(ofDns[0] ?? "", /^wrong DNS: The name servers do not answer \(\w+\), .* Correct DNS_SERVERS/)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live("passes a platform with correct DNS, port and certificate", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger } from "effect"
 import { SqlError } from "effect/sql"
 import * as FailureLog from "../../src/database/FailureLog.ts"
+import { notStored } from "../../src/intake/NotStored.ts"
 
 /** The parts of the log entry about a failure. */
 const logged = (cause: Cause.Cause<unknown>) => {
@@ -13,12 +14,15 @@ const logged = (cause: Cause.Cause<unknown>) => {
 describe("The log of a failure", () => {
   it.effect("is one line with the reason while the database is unavailable", () =>
     Effect.gen(function* () {
-      const reason = new SqlError.ConnectionError({ cause: { code: "53100" }, operation: "execute" })
-      assert.deepStrictEqual(yield* logged(Cause.fail(new SqlError.SqlError({ reason }))), [
-        [
-          "It failed. The disk of the database is full. The operator has to free space on it. Nothing has to be restarted"
-        ]
-      ])
+      const cause = Object.assign(new Error("could not extend file"), { code: "53100" })
+      const full = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, operation: "execute" }) })
+      for (const failure of [full, notStored(full)]) {
+        assert.deepStrictEqual(yield* logged(Cause.fail(failure)), [
+          [
+            "It failed. The disk of the database is full. The operator has to free space on it. Nothing has to be restarted: could not extend file"
+          ]
+        ])
+      }
     })
   )
 

@@ -1,11 +1,11 @@
 import { createServer, connect as dial, type Socket } from "node:net"
-import { NodeServices } from "@effect/platform-node"
 import { assert, describe, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Checks from "../../src/cli/commands/Checks.ts"
 import * as Database from "../../src/database/Database.ts"
 import * as Readiness from "../../src/http/system/Readiness.ts"
+import * as Platform from "../../src/process/Platform.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as Segments from "../../src/providers/storage/Segments.ts"
 import { eventually } from "../Eventually.ts"
@@ -32,7 +32,7 @@ const ready = (url: Redacted.Redacted) =>
 const doctor = (url: Redacted.Redacted) =>
   Checks.database.pipe(
     Effect.map(({ says, verdict }) => `${verdict}: ${says}`),
-    Effect.provide([settings({ DATABASE_URL: Redacted.value(url) }), NodeServices.layer])
+    Effect.provide([settings({ DATABASE_URL: Redacted.value(url) }), Platform.layer])
   )
 
 const withOption = (url: Redacted.Redacted, option: string) => {

@@ -103,7 +103,7 @@ describe("deploy/inlet.service", () => {
 
   it("has the start command of npm start", () => {
     const manifest: { readonly scripts: { readonly start: string } } = JSON.parse(read("package.json"))
-    assert.include(unit, `ExecStart=/usr/bin/${manifest.scripts.start}\n`)
+    assert.include(unit, `ExecStart=/usr/bin/${manifest.scripts.start.replace(/^exec /, "")}\n`)
   })
 })
 

@@ -157,6 +157,31 @@ describe("Start and stop", { concurrent: true, timeout: 120_000 }, () => {
           })
         )
 
+        it.effect("is named as the reason for a mail whose session it ended", () =>
+          Effect.gen(function* () {
+            const installation = yield* Installation
+            const first = yield* installation.running
+            const inbox = yield* first.inbox("http://127.0.0.1:9/")
+            const dialog = yield* SmtpDialog.open(first.smtpPort)
+            for (const line of ["EHLO a.example", "MAIL FROM:<cut@sender.example>", `RCPT TO:<${inbox.address}>`]) {
+              assert.match(yield* dialog.say(line), /^250/m)
+            }
+            const stopping = yield* Effect.forkChild(stop(first))
+            yield* eventually(Ports.isAnswered(first.smtpPort), (yes) => !yes)
+            assert.match(yield* dialog.say("DATA"), /^421 4\.4\.2 Server shutting down/)
+            yield* Fiber.join(stopping)
+            const second = yield* installation.running
+            const { json } = yield* second.call("GET", `/api/domains/${inbox.domainId}/refusals`, { key: inbox.key })
+            assert.deepStrictEqual(
+              json.refusals.map(({ reason, remedy }: { readonly reason: string; readonly remedy: string }) => [
+                reason,
+                remedy
+              ]),
+              [["shutdown", "The service was restarted. The sender retries by itself"]]
+            )
+          })
+        )
+
         it.effect("waits for the answers of running webhook requests", () =>
           Effect.gen(function* () {
             const installation = yield* Installation

@@ -70,7 +70,7 @@ const checked = (
 ) =>
   Effect.gen(function* () {
     const seen = yield* MailHost.use(({ look }) => look)
-    return MailHostChecks.of(seen, yield* Clock.currentTimeMillis).map(
+    return MailHostChecks.of(seen, yield* Clock.currentTimeMillis, false).map(
       ({ check, message, remedy, status }) => `${status} ${check}: ${message}${remedy === null ? "" : ` → ${remedy}`}`
     )
   }).pipe(Effect.provide(world(port, records, env)))

@@ -177,6 +177,20 @@ layer(TestInlet.layer({ ...production, WORKSPACES_PER_IP_PER_DAY: "0" }), {
   )
 })
 
+layer(TestInlet.layer({ ...production, ADMIN_TOKEN: "operator-token-1", WORKSPACES_PER_IP_PER_DAY: "1" }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("In production with the operator's token, a client", (it) => {
+  it.effect("creates workspaces beyond the limit of strangers", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const made = inlet.call("POST", "/api/workspaces", { key: "operator-token-1", body: { name: "team" } })
+      assert.deepStrictEqual(statuses(yield* Effect.replicateEffect(made, 3)), [201, 201, 201])
+      assert.deepStrictEqual(statuses(yield* Effect.replicateEffect(create(), 2)), [201, 429])
+    })
+  )
+})
+
 layer(TestInlet.layer({ WORKSPACES_PER_IP_PER_DAY: "1" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "In development, a client",
   (it) => {

@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as DayCounter from "../../src/statistics/DayCounter.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -65,6 +67,24 @@ layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 secon
       assert.strictEqual(json.used.emails_today, 0)
       const other = yield* inlet.workspace
       assert.strictEqual((yield* inlet.call("GET", "/api/workspace", { key: other.key })).json.workspace_id, other.id)
+    })
+  )
+})
+
+const often = Layer.succeed(DayCounter.Interval, "50 millis")
+
+layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }).pipe(Layer.provide(often)), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("GET /api/workspace without a daily limit", (it) => {
+  it.effect("returns the usage of today by the statistics", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      for (const subject of ["1", "2"]) yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
+      const asked = inlet.call("GET", "/api/workspace", { key: inbox.key })
+      const { json } = yield* eventually(asked, ({ json }) => json.used.emails_today === 2)
+      assert.isNull(json.limits.emails_per_day)
     })
   )
 })

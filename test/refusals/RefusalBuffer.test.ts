@@ -118,8 +118,8 @@ describe("The memory of refusals", () => {
     buffer.add(refusal(), 2)
     buffer.restore(taken)
     assert.deepStrictEqual(
-      buffer.take(9).map(({ count, isRest }) => ({ count, isRest })),
-      [{ count: 2, isRest: false }]
+      buffer.take(9).map(({ count, firstAt, isRest, lastAt }) => ({ count, firstAt, isRest, lastAt })),
+      [{ count: 2, firstAt: 1, isRest: false, lastAt: 2 }]
     )
   })
 

@@ -57,9 +57,9 @@ describe("A background loop", () => {
         Effect.suspend(() => (isBroken ? Effect.fail("out of reach") : Effect.void))
       )
       yield* TestClock.adjust("59 seconds")
-      assert.deepStrictEqual(logged, ["ERROR A look failed"])
+      assert.deepStrictEqual(logged, ["ERROR A look failed: out of reach"])
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(logged.slice(1), ["ERROR A look failed (61 times in a row)"])
+      assert.deepStrictEqual(logged.slice(1), ["ERROR A look failed (61 times in a row): out of reach"])
       isBroken = false
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(logged.slice(2), ["INFO It works again after 120 failures: A look failed"])
@@ -67,7 +67,7 @@ describe("A background loop", () => {
       yield* TestClock.adjust("1 second")
       isBroken = false
       yield* TestClock.adjust("5 seconds")
-      assert.deepStrictEqual(logged.slice(3), ["ERROR A look failed"])
+      assert.deepStrictEqual(logged.slice(3), ["ERROR A look failed: out of reach"])
     }).pipe(
       Effect.provide(
         Logger.layer([

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto"
 import { createConnection } from "node:net"
-import { Clock, DateTime, Effect, FileSystem, Layer, Path, Result, Schema } from "effect"
+import { Clock, DateTime, Effect, FileSystem, Layer, Option, Path, Result, Schema } from "effect"
 import { Dns, Host } from "effect/net"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../database/Database.ts"
@@ -9,7 +9,9 @@ import * as DurableFolder from "../../files/DurableFolder.ts"
 import { MailPort } from "../../health/MailHost.ts"
 import * as Providers from "../../providers/Providers.ts"
 import * as Settings from "../../Settings.ts"
+import * as ErrorOrigin from "../../schedule/ErrorOrigin.ts"
 import * as Tls from "../../smtp/Tls.ts"
+import * as SecretsKey from "../../workspaces/SecretsKey.ts"
 
 /** The result of one check: ok, wrong, or information. */
 export interface Finding {
@@ -24,9 +26,6 @@ const note = (about: string, says: string): Finding => ({ about, verdict: "note"
 
 /** Timeout of a check. */
 const patience = "10 seconds"
-
-const messageOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
-  error.cause instanceof Error ? messageOf(error.cause) : error.message
 
 /** One server without standbys is normal. Standbys that no commit waits for lack the last mail at a failover. */
 const ofStandbys = (server: string, { awaited, standbys }: Replication.Replication) => {
@@ -44,8 +43,16 @@ export const database = Effect.gen(function* () {
   const { dataDirectory, url } = yield* Settings.database
   if (url === undefined) {
     const path = yield* Path.Path
-    const isMade = yield* FileSystem.FileSystem.use((fs) => fs.exists(path.join(dataDirectory, "postgres/PG_VERSION")))
-    return isMade
+    const isMade = yield* Effect.result(
+      FileSystem.FileSystem.use((fs) => fs.exists(path.join(dataDirectory, "postgres/PG_VERSION")))
+    )
+    if (Result.isFailure(isMade)) {
+      return wrong(
+        "database",
+        `DATA_DIR: This user may not read ${dataDirectory} (${ErrorOrigin.messageOf(isMade.failure)}). Run inlet doctor as the user of the service`
+      )
+    }
+    return isMade.success
       ? good("database", `embedded, in ${dataDirectory}; GET /ready of the service says whether it answers`)
       : note("database", `embedded, and not made yet; the first start makes it in ${dataDirectory}`)
   }
@@ -58,6 +65,10 @@ export const database = Effect.gen(function* () {
     const seen = yield* Replication.look(sql)
     const trouble = Replication.trouble(seen)
     if (trouble !== undefined) return wrong("database", trouble)
+    const { secretsKey } = yield* Settings.secrets
+    if (row?.migrated === "migrations" && secretsKey !== undefined && !(yield* SecretsKey.fits(secretsKey))) {
+      return wrong("database", "SECRETS_KEY: The database was written with another key. Set that one")
+    }
     return row?.migrated === "migrations"
       ? ofStandbys(`PostgreSQL ${row.version} at ${where}`, seen)
       : note("database", `PostgreSQL ${row?.version} at ${where}, still empty; the first start makes its tables`)
@@ -79,7 +90,7 @@ export const rawStore = Effect.gen(function* () {
     return yield* Effect.scoped(Layer.build(Providers.rawStore)).pipe(
       Effect.as(good("raw store", `bucket ${name} at ${endpoint}`)),
       Effect.timeout(patience),
-      Effect.catch((error) => Effect.succeed(wrong("raw store", messageOf(error))))
+      Effect.catch((error) => Effect.succeed(wrong("raw store", ErrorOrigin.messageOf(error))))
     )
   }
   const fs = yield* FileSystem.FileSystem
@@ -90,8 +101,11 @@ export const rawStore = Effect.gen(function* () {
     yield* fs.writeFileString(probe, "doctor")
     yield* DurableFolder.sync(probe).pipe(Effect.ensuring(Effect.ignore(fs.remove(probe))))
     return good("raw store", `${folder} can be written`)
-  }).pipe(Effect.catch((error) => Effect.succeed(wrong("raw store", `RAW_DIR: ${messageOf(error)}`))))
+  }).pipe(Effect.catch((error) => Effect.succeed(wrong("raw store", `RAW_DIR: ${ErrorOrigin.messageOf(error)}`))))
 })
+
+/** Failures that say nothing about the records. */
+const noAnswers: ReadonlySet<Dns.DnsErrorReason> = new Set(["Timeout", "Temporary", "Refused", "ServerFailure"])
 
 /** Checks the DNS records that mail needs: address of the mail server, wildcard of instant inboxes. */
 export const names = Effect.gen(function* () {
@@ -107,6 +121,16 @@ export const names = Effect.gen(function* () {
     ? mx.success.map(({ exchange }) => exchange.replace(/\.$/, "").toLowerCase())
     : []
   const isSilent = Result.isSuccess(spf) && spf.success.some(({ chunks }) => /^v=spf1 .*-all$/.test(chunks.join("")))
+  const failures = [Result.getFailure(addresses), Result.getFailure(mx)].flatMap(Option.toArray)
+  const silent = failures.find(({ reason }) => noAnswers.has(reason))
+  if (silent !== undefined) {
+    return [
+      wrong(
+        "DNS",
+        `The name servers do not answer (${silent.reason}), so nothing is known of the records. Correct DNS_SERVERS, or ask again later`
+      )
+    ]
+  }
   return [
     Result.isSuccess(addresses)
       ? good("DNS", `${mxHost} is ${addresses.success.map(String).join(", ")}`)
@@ -150,7 +174,7 @@ export const port25 = Effect.gen(function* () {
   if (Result.isFailure(said)) {
     return wrong(
       `port ${port}`,
-      `${mxHost} (${address}) does not answer: ${messageOf(said.failure)}. Start the service, and have your provider open the port. ${beyond} ${mxHost} ${port}`
+      `${mxHost} (${address}) does not answer: ${ErrorOrigin.messageOf(said.failure)}. Start the service, and have your provider open the port. ${beyond} ${mxHost} ${port}`
     )
   }
   return /^220 /.test(said.success)
@@ -181,7 +205,7 @@ export const certificate = Effect.gen(function* () {
     )
   }
   const pair = yield* Effect.result(Tls.keyPair)
-  if (Result.isFailure(pair)) return wrong("certificate", messageOf(pair.failure))
+  if (Result.isFailure(pair)) return wrong("certificate", ErrorOrigin.messageOf(pair.failure))
   const { checkHost, validFrom, validTo } = described(new X509Certificate(pair.success.cert))
   const now = yield* Clock.currentTimeMillis
   const left = Math.floor((Date.parse(validTo) - now) / day)

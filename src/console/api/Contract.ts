@@ -1248,6 +1248,7 @@ export interface Answers {
     readonly used?: {
       /** domains, open purchases included */
       readonly domains: number
+      /** messages of the day. Without a daily limit their events, counted once a minute */
       readonly emails_today: number
     }
     readonly day_ends_at: string

@@ -66,7 +66,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         used: Schema.optionalKey(
           Schema.Struct({
             domains: Schema.Int.annotate({ description: "domains, open purchases included" }),
-            emails_today: Schema.Int
+            emails_today: Schema.Int.annotate({
+              description: "messages of the day. Without a daily limit their events, counted once a minute"
+            })
           })
         ).annotate({ description: "absent for a key with a limit" }),
         day_ends_at: Schema.DateTimeUtcFromString.annotate({

@@ -44,7 +44,8 @@ export const layer = HttpApiBuilder.group(
       create: Effect.fnUntraced(function* ({ payload }) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const token = Redacted.make((request.headers.authorization ?? "").replace(/^bearer /i, ""))
-        if (workspaceCreation === "admin" && !(yield* operator.isCaller(token))) {
+        const isOperator = yield* operator.isCaller(token)
+        if (workspaceCreation === "admin" && !isOperator) {
           return yield* new Forbidden({
             message:
               "Only the operator creates workspaces here. Send `Authorization: Bearer <ADMIN_TOKEN>`, or ask the operator for a key"
@@ -52,10 +53,8 @@ export const layer = HttpApiBuilder.group(
         }
         const client = ClientAddress.of(request, trustProxy)
         const create = workspaces.create(payload.name)
-        // The limit is for strangers. Behind `admin` every caller is the operator.
-        const { apiKey, id, signingSecret } = yield* workspaceCreation === "admin"
-          ? create
-          : clients.within("workspace", client, create)
+        // The limit is for strangers.
+        const { apiKey, id, signingSecret } = yield* isOperator ? create : clients.within("workspace", client, create)
         return {
           workspace_id: id,
           api_key: Redacted.value(apiKey),

@@ -1,0 +1,23 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as AppliedMigrations from "../../src/database/AppliedMigrations.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+
+const own = [
+  [1, "workspaces_and_domains", Effect.void],
+  [2, "mail", Effect.void]
+] as const
+
+layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A database with migrations", (it) => {
+  it.effect("of this version and later ones is migrated", () => AppliedMigrations.refuseOthers(own))
+
+  it.effect("under the same number with another name is refused, and told how to go on", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE migrations SET name = 'fair_reading' WHERE migration_id = 2`
+      const error = yield* Effect.flip(AppliedMigrations.refuseOthers(own))
+      assert.match(error.message, /\(migration 2 is fair_reading, not mail\)\. Name an empty database/)
+    })
+  )
+})
