@@ -31,6 +31,7 @@ import * as ReplayWorker from "./events/ReplayWorker.ts"
 import { WorkspaceEvents } from "./events/WorkspaceEvents.ts"
 import { DomainHealths } from "./health/DomainHealths.ts"
 import * as HttpServer from "./http/HttpServer.ts"
+import * as MonitorServer from "./http/MonitorServer.ts"
 import { Ingest } from "./ingest/Ingest.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
@@ -100,7 +101,8 @@ export const worker = Layer.mergeAll(
   OperationalWorker.layer.pipe(Layer.provide(WebhookSender.layer)),
   Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer)),
   RemovedDomains.layerWorker,
-  RawErasures.layerWorker
+  RawErasures.layerWorker,
+  Layer.effectDiscard(Effect.logInfo("The worker runs"))
 ).pipe(Layer.provide(DueWork.layer))
 
 /** Serves the API, and accepts simulated mail and that of relays. */
@@ -165,6 +167,8 @@ export const layer = Layer.unwrap(
     const [first, ...others] = roles.map((role) => runtimes[role])
     return first === undefined
       ? Layer.empty
-      : Layer.mergeAll(first, ...others).pipe(Layer.provide(roles.includes("worker") ? deliveries : Handover.layerNone))
+      : Layer.mergeAll(first, ...others, MonitorServer.layer).pipe(
+          Layer.provide(roles.includes("worker") ? deliveries : Handover.layerNone)
+        )
   })
 ).pipe(Layer.provide(EventFeed.layer), Layer.provide(endLeases))

@@ -1,6 +1,4 @@
-import { createServer } from "node:http"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
@@ -13,7 +11,6 @@ import { AnswerRoom } from "./answers/AnswerRoom.ts"
 import { Api } from "./api/Api.ts"
 import * as LlmsText from "./api/LlmsText.ts"
 import * as Reference from "./api/Reference.ts"
-import * as Connections from "./Connections.ts"
 import * as ConsoleHandlers from "./console/ConsoleHandlers.ts"
 import * as ConsolePage from "./console/ConsolePage.ts"
 import * as DeliveriesHandlers from "./deliveries/DeliveriesHandlers.ts"
@@ -23,7 +20,7 @@ import * as DomainsHandlers from "./domains/DomainsHandlers.ts"
 import * as Edge from "./Edge.ts"
 import * as EventsHandlers from "./events/EventsHandlers.ts"
 import * as IngestHandlers from "./ingest/IngestHandlers.ts"
-import * as MalformedRequests from "./MalformedRequests.ts"
+import * as Listener from "./Listener.ts"
 import * as OperationsHandlers from "./operations/OperationsHandlers.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentCallbackHandlers from "./purchase/PaymentCallbackHandlers.ts"
@@ -96,36 +93,7 @@ const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
     Layer.provide([OpenRequests.layer, AnswerRoom.layer, LimitedCursors.layer])
   )
 
-/** Timeouts of a client in milliseconds. Beyond them it gets 408, and Inlet closes the connection. */
-export const Timeouts = Context.Reference("inlet/http/HttpServer/Timeouts", {
-  defaultValue: () => ({
-    /** For the header of a request, from the start of the connection or the previous request. */
-    headersTimeout: 20_000,
-    /** For the whole request. */
-    requestTimeout: 60_000,
-    /** Interval of checking for late clients. */
-    connectionsCheckingInterval: 2_000
-  })
-})
-
-const listener = Layer.unwrap(
-  Effect.gen(function* () {
-    const { host, port } = yield* Settings.http
-    const timeouts = yield* Timeouts
-    const bounded = yield* Connections.make
-    const makeServer = () => {
-      const server = MalformedRequests.answered(bounded(createServer(timeouts)))
-      const others = server.listenerCount("request")
-      // The port opens before the routes are registered. An earlier request would never be answered.
-      return server.on("request", (_request, response) => {
-        if (server.listenerCount("request") > others + 1) return
-        response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
-        response.end(JSON.stringify({ error: "The service is starting. Retry in 1 s" }))
-      })
-    }
-    return NodeHttpServer.layer(makeServer, { host, port, gracefulShutdownTimeout: "20 seconds" })
-  })
-)
+const listener = Layer.unwrap(Effect.map(Settings.http, ({ host, port }) => Listener.layer({ host, port })))
 
 /** Serves the API and these routes. */
 export const layerWith = <E, R>(others: Layer.Layer<never, E, R>) =>

@@ -17,6 +17,13 @@ const httpHost = setting(
 
 export const httpPort = setting("HTTP_PORT", Port, 3000, "port of the API")
 
+const metricsPort = setting(
+  "METRICS_PORT",
+  Port,
+  undefined,
+  "port of `/metrics`, `/health` and `/ready` in a process without the role `http`. Others have them at `HTTP_PORT`"
+)
+
 export const publicUrl = setting(
   "SERVICE_PUBLIC_URL",
   BaseUrl,
@@ -99,7 +106,7 @@ const requestsPerSecond = setting(
   "requests of one workspace or demo inbox per second, `0` for no limit. Each 64 KiB of an answer count as one more. The burst is three times as many. Raise it for a few trusted workspaces"
 )
 
-export const http = Config.all({ host: httpHost, port: httpPort, publicUrl, production })
+export const http = Config.all({ host: httpHost, port: httpPort, metricsPort, publicUrl, production })
 
 /** Concurrent use of the API per client. */
 export const answers = Config.all({

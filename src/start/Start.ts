@@ -56,6 +56,7 @@ export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
     SmtpLibraryChanged: ({ message }) => refuse(message),
     NetAddressError: (error) => refuse(`DNS_SERVERS: ${messageOf(error)}`),
     ServeError: ({ cause }) => refuse(ListenError.explain({ host: "HTTP_HOST", port: "HTTP_PORT" }, cause)),
+    MonitorListenError: ({ cause }) => refuse(ListenError.explain({ host: "HTTP_HOST", port: "METRICS_PORT" }, cause)),
     SmtpListenError: ({ cause }) => refuse(ListenError.explain({ host: "SMTP_HOST", port: "SMTP_PORT" }, cause)),
     MigrationError: (error) => refuse(`DATABASE_URL: The database could not be migrated: ${messageOf(error)}`),
     SqlError: (error) =>

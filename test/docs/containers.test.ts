@@ -192,7 +192,7 @@ describe("docker-compose.yml", () => {
       const fixed = Object.entries(inlet.environment).flatMap(([name, value]) =>
         value === null || `${value}`.includes(`\${${name}:-`) ? [] : [name]
       )
-      assert.deepStrictEqual(fixed, ["HTTP_HOST", "HTTP_PORT", "SMTP_HOST", "SMTP_PORT", "DATA_DIR"])
+      assert.deepStrictEqual(fixed, ["HTTP_HOST", "HTTP_PORT", "METRICS_PORT", "SMTP_HOST", "SMTP_PORT", "DATA_DIR"])
     })
   )
 

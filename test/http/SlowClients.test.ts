@@ -2,13 +2,13 @@ import { request } from "node:http"
 import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import { Array, Duration, Effect, Fiber, Layer } from "effect"
-import * as HttpServer from "../../src/http/HttpServer.ts"
+import * as Listener from "../../src/http/Listener.ts"
 import { eventually } from "../Eventually.ts"
 import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
 
 /** 1 s instead of 60 s. */
-const impatient = Layer.succeed(HttpServer.Timeouts, {
+const impatient = Layer.succeed(Listener.Timeouts, {
   headersTimeout: 700,
   requestTimeout: 1_000,
   connectionsCheckingInterval: 100
