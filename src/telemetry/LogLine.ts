@@ -1,5 +1,5 @@
 import { inspect, styleText } from "node:util"
-import { Cause, Logger, type LogLevel, References } from "effect"
+import { Cause, Formatter, Logger, type LogLevel, References } from "effect"
 
 const colors: Partial<Record<LogLevel.LogLevel, "gray" | "green" | "yellow" | "red">> = {
   Trace: "gray",
@@ -50,3 +50,11 @@ export const forPeople = Logger.make(({ cause, date, fiber, logLevel, message })
     ...(isSerious ? causes.flatMap((one) => indented(Cause.pretty(one))) : [])
   ].join("\n")
 })
+
+/** One JSON object a line. Its message is one text, because a collector needs one type of each field. */
+export const forMachines = Logger.map(Logger.formatStructured, ({ message, ...line }) =>
+  Formatter.formatJson({
+    ...line,
+    message: (Array.isArray(message) ? message : [message]).map(plain).join(": ")
+  })
+)

@@ -12,7 +12,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { logFormat, logLevel, otlpEndpoint } = yield* Settings.telemetry
     const logs = Layer.mergeAll(
-      Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.withConsoleLog(LogLine.forPeople)]),
+      Logger.layer([Logger.withConsoleLog(logFormat === "json" ? LogLine.forMachines : LogLine.forPeople)]),
       Layer.succeed(References.MinimumLogLevel, levels[logLevel]),
       // A URL's query may contain secrets, so traces have none of its values.
       Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])

@@ -55,12 +55,12 @@ export const received = (mail: UnreadMail): ReadonlyArray<TraceStep> => {
 
 /** From the storage to the event. */
 export const parsed = (mail: ReadMail): ReadonlyArray<TraceStep> => {
-  const { authenticationResults, eventId, readAt, receivedAt, relayed, traits } = mail
+  const { authenticationResults, eventId, readAt, receivedAt, relayed, remoteAddress, traits } = mail
   const parse = Traits.parseOf(traits ?? 0)
   const kind = Traits.kindOf(traits ?? 0)
   const took = count(DateTime.toEpochMillis(readAt) - DateTime.toEpochMillis(receivedAt), "millisecond")
   const words = kind === undefined || kind === "person" ? "" : `Kind: ${kind}. `
-  const sender = `${words}${verdicts(authenticationResults)}${relayed ? ". SPF is about the client that the relay named" : ""}`
+  const sender = `${words}${verdicts(authenticationResults)}${relayed && remoteAddress !== "" ? ". SPF is about the client that the relay named" : ""}`
   const raw = `The whole message is at GET /api/domains/${mail.domainId}/events/${eventId}/raw`
   return [
     parse === "full"

@@ -42,3 +42,23 @@ describe("A log line in text format", () => {
     })
   )
 })
+
+describe("A log line in JSON", () => {
+  it.effect("has one text as its message, with its annotations apart", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const keep = Logger.map(LogLine.forMachines, (text) => void lines.push(text))
+      yield* Effect.all([Effect.logInfo("Started"), Effect.logInfo("It failed", "no answer")]).pipe(
+        Effect.annotateLogs({ port: 25 }),
+        Effect.provide(Logger.layer([keep]))
+      )
+      assert.deepStrictEqual(
+        lines.map((line) => JSON.parse(line)).map(({ annotations, message }) => [message, annotations]),
+        [
+          ["Started", { port: 25 }],
+          ["It failed: no answer", { port: 25 }]
+        ]
+      )
+    })
+  )
+})
