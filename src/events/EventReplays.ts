@@ -99,5 +99,5 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
 const notPending = {
   delivered: "This event is already delivered. POST …/replay?force=true sends it again",
   dead: "This delivery is dead, because its last retry failed. POST …/replay queues it again",
-  held: "This delivery is held. Either its webhook had no URL, or a sender rule or the mail scanner holds it. Set a URL, and POST …/replay, or POST …/release"
+  held: "This delivery is held, because its webhook had no URL, or because a sender rule or the mail scanner holds it. Set a URL, and POST …/replay, or POST …/release"
 }

@@ -45,17 +45,16 @@ const namesOf = (
     return [...own, ...below.flat()]
   })
 
+/** The names of all variables. The provider has read the settings by then. */
+export const names = Effect.orDie(Effect.flatMap(ConfigProvider.ConfigProvider, (provider) => namesOf(provider, [])))
+
 /** Warns of variables that are probably mistyped settings. Such a variable is ignored, and its value is never shown. */
 export const warn = (settings: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const provider = yield* ConfigProvider.ConfigProvider
-    const unknown = among(yield* namesOf(provider, []), settings)
+    const unknown = among(yield* names, settings)
     yield* Effect.forEach(
       unknown,
       ({ name, nearest }) => Effect.logWarning(`${name} is not a setting and is ignored. Did you mean ${nearest}?`),
       { discard: true }
     )
-  }).pipe(
-    // The provider has read the settings by then.
-    Effect.orDie
-  )
+  })

@@ -6,14 +6,17 @@ import * as ListenError from "../process/ListenError.ts"
 import * as Platform from "../process/Platform.ts"
 import * as Providers from "../providers/Providers.ts"
 import * as Settings from "../Settings.ts"
+import * as IdleSettings from "../settings/IdleSettings.ts"
 import * as UnknownSettings from "../settings/UnknownSettings.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import * as Tour from "./Tour.ts"
 
-const unknownSettings = Layer.effectDiscard(UnknownSettings.warn(Settings.documented.map(({ name }) => name)))
+const uselessSettings = Layer.effectDiscard(
+  Effect.andThen(UnknownSettings.warn(Settings.documented.map(({ name }) => name)), IdleSettings.warn)
+)
 
 const service = Tour.layer.pipe(
-  Layer.merge(unknownSettings),
+  Layer.merge(uselessSettings),
   Layer.provide(Inlet.layer),
   Layer.provide(Providers.layer),
   Layer.provide(Database.layer),

@@ -25,7 +25,11 @@ const route = (mail: ReadMail): TraceStep => {
   const own = pattern === catchAll ? `The webhook of ${domain}` : `The webhook ${pattern} of ${domain}`
   const isByKind = !Routes.takes(pattern, Routes.localPartOf(recipient))
   const webhook = isByKind ? `${own}, which takes mail of this kind,` : own
-  if (webhookUrl !== null) return done("route", readAt, `${webhook} is at ${hostOf(webhookUrl)}`)
+  if (webhookUrl !== null) {
+    // Its delivery is held since a time without a URL.
+    const isNew = mail.status === "held" && mail.holdReason === null
+    return done("route", readAt, `${webhook} ${isNew ? "had no URL then, and is now" : "is"} at ${hostOf(webhookUrl)}`)
+  }
   if (action === "pull") {
     return done(
       "route",
@@ -119,7 +123,7 @@ const state = (mail: ReadMail): State => {
           "state",
           null,
           "Held, because no webhook took its delivery",
-          `${mail.pattern === null ? "" : `Set a webhookUrl with PATCH ${pathOf(mail)}, then `}POST /api/domains/${domainId}/events/${eventId}/replay`
+          `${mail.pattern === null || mail.webhookUrl !== null ? "" : `Set a webhookUrl with PATCH ${pathOf(mail)}, then `}POST /api/domains/${domainId}/events/${eventId}/replay`
         )
       }
     case "dead":

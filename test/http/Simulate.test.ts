@@ -342,6 +342,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
       assert.strictEqual((yield* say({ recipient: `ada%other.example@${box.domain}` })).status, 409)
       for (const [body, field] of [
         [{ sample: "nothing" }, /^sample: /],
+        [{ sample: "nope" }, /^sample: Expected one of code, /],
         [{ from: "bad" }, /^from: Expected an address such as ada@example\.com/],
         [{ subject: "a\r\nBcc: b@c.example" }, /^subject: Expected text of one line/],
         [{ headers: { "X-A": "b\nX-C: d" } }, /^headers\.X-A: /],

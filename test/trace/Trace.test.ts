@@ -157,6 +157,16 @@ layer(
       })
       const held = yield* traced(inbox.key, { to: inbox.address, subject: "500" }, "held")
       assert.match(held.remedy, /^Set a webhookUrl with PATCH \S+\/delivery, then POST /)
+
+      // A URL that was set since does not take the mail by itself.
+      yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
+        key: inbox.key,
+        body: { webhookUrl: receiver.url }
+      })
+      const again = yield* traced(inbox.key, { to: inbox.address, subject: "500" }, "held")
+      assert.match(again.remedy, /^POST \S+\/replay$/)
+      const [route] = again.steps.filter(({ step }: Entry) => step === "route")
+      assert.match(route.text, /had no URL then, and is now at 127\.0\.0\.1/)
     })
   )
 

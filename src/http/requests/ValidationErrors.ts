@@ -33,10 +33,11 @@ const excess = "Expected no excess property"
 const clearer: Readonly<Record<string, string>> = {
   "Missing key": "Expected a value, but it is missing",
   [excess]: "There is no such field",
+  "Expected string | null": "Expected a text or null",
   "Expected a UUID": "Expected a UUID, as the lists and answers of this API give it"
 }
 
-const literals = /^Expected ("[\w ]*"(?: \| "[\w ]*")+)$/
+const literals = /^Expected ("[\w .-]*"(?: \| "[\w .-]*")+)$/
 const oneOf = (_: string, all: string) => `Expected one of ${all.replaceAll('"', "").replaceAll(" | ", ", ")}`
 
 /** The maximum length of a field's name in a message. Clients choose unknown ones. */
