@@ -61,7 +61,7 @@ export const kinds = (text: string, lines: Lines): Kinds => {
   const has: Contained = {
     mark: text.includes(mark),
     above: text.includes("above"),
-    device: ReplyWords.partsOfDevices.some((part) => text.includes(part))
+    device: ReplyWords.mayHaveDevice(text)
   }
   const hasColon = text.includes(":") || text.includes("：")
   const looks: Looks = { left: mostLooks + lines.length / linesOfALook }

@@ -165,15 +165,18 @@ export const above =
 const device = new RegExp(`^[\\s(<*\\[]*(?:${deviceWords})`, "iu")
 const deviceEnd = new RegExp(`^[\\s(<*\\[]*(?:${deviceEnds})`, "iu")
 
-/** One of these is in each match of `deviceEnd` and in each Markdown link. Most texts contain none. */
-export const partsOfDevices = ["[", "]", "(", "mobi", "Mobi", "MOBI", "kü", "gö", "送信", "入手", "에서", "다운"]
+/** One of these is in each match of `deviceEnd` and in each Markdown link. Most lines contain none. */
+const partsOfDevices = ["[", "]", "(", "mobi", "Mobi", "MOBI", "kü", "gö", "送信", "入手", "에서", "다운"]
+
+/** Whether a text has one of them. The platform finds them faster than a regular expression. */
+export const mayHaveDevice = (text: string): boolean => partsOfDevices.some((part) => text.includes(part))
 
 /**
  * True for a line that begins like the footer of a phone or mail program. Ignores URLs of Markdown links. `hasParts` if
- * its text contains one of `partsOfDevices`.
+ * its text may have one at the end of a line.
  */
 export const isDevice = (line: string, hasParts: boolean): boolean => {
-  if (!hasParts) return device.test(line)
+  if (!hasParts || !mayHaveDevice(line)) return device.test(line)
   const words = line.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")
   return device.test(words) || deviceEnd.test(words)
 }
