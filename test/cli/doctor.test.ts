@@ -69,6 +69,16 @@ describe("inlet doctor", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.live("names a DATA_DIR that it may not read, and checks the rest", () =>
+    Effect.gen(function* () {
+      const { DATABASE_URL: _url, NODE_ENV: _mode, ...settings } = production
+      const findings = yield* found({ ...settings, DATA_DIR: "package.json", DNS_SERVERS: "127.0.0.1:1" }, 1)
+      const [database] = findings.filter((finding) => finding.includes(" database:"))
+      assert.match(database ?? "", /^wrong database: DATA_DIR: This user may not read package\.json \(ENOTDIR/)
+      assert.isAbove(findings.length, 2)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live("says that the name servers are silent, and nothing of the records then", () =>
     Effect.gen(function* () {
       const findings = yield* found({ ...production, DATA_DIR: yield* folder, DNS_SERVERS: "127.0.0.1:1" }, 1)

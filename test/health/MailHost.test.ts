@@ -66,11 +66,12 @@ const world = (
 const checked = (
   port: number,
   records: Readonly<Record<string, FakeDns.Records>> = { "mx.example.com": { addresses: ["127.0.0.1"] } },
-  env: Readonly<Record<string, string>> = production
+  env: Readonly<Record<string, string>> = production,
+  isRelayed = false
 ) =>
   Effect.gen(function* () {
     const seen = yield* MailHost.use(({ look }) => look)
-    return MailHostChecks.of(seen, yield* Clock.currentTimeMillis, false).map(
+    return MailHostChecks.of(seen, yield* Clock.currentTimeMillis, isRelayed).map(
       ({ check, message, remedy, status }) => `${status} ${check}: ${message}${remedy === null ? "" : ` → ${remedy}`}`
     )
   }).pipe(Effect.provide(world(port, records, env)))
@@ -85,6 +86,17 @@ describe("The checks of the mail host", () => {
         "ok certificate: The certificate of mx.example.com is self-signed. Senders encrypt, but cannot check that the server is yours"
       ])
     }).pipe(Effect.scoped)
+  )
+
+  it.live("only warn of a closed port where a relay with a key needs none", () =>
+    Effect.gen(function* () {
+      const closed = [yield* Ports.free, { "mx.example.com": { addresses: ["127.0.0.1"] } }, production] as const
+      assert.match((yield* checked(...closed))[0] ?? "", /^error port25: /)
+      assert.match(
+        (yield* checked(...closed, true))[0] ?? "",
+        /^warning port25: .* A relay with an ingest key needs no port 25 → /
+      )
+    })
   )
 
   it.live("name a certificate for another host, one that ends within 14 days, and one that has ended", () =>
