@@ -119,7 +119,7 @@ A domain can have several webhooks, by the part of the address before the @: POS
 
 1. Note the position: GET /api/domains/{domain_id}/events?limit=1&view=brief gives cursor_now, even without mail.
 2. Trigger the mail: sign up, ask for the code.
-3. Wait: GET /api/domains/{domain_id}/events?after={cursor_now}&recipient={address}&has=code&view=brief&wait=60 answers as soon as it is there, or with an empty list after 60 seconds. Then wait again with the same mark. The code is events[0].extracted.code.value; of low confidence it is a guess. With has=link, extracted.links[0].url, a link with a key of its own; without has, any mail.
+3. Wait: GET /api/domains/{domain_id}/events?after={cursor_now}&recipient={address}&has=code&view=brief&wait=60 answers as soon as it is there, or with an empty list after 60 seconds. Then wait again with the same cursor_now. The code is events[0].extracted.code.value; of low confidence it is a guess. With has=link, extracted.links[0].url, a link with a key of its own; without has, any mail.
 
 Without after, an older mail with a stale code can answer at once. after=latest waits for mail that comes from now on. To read all mail since a position: after={cursor_now}&order=asc, follow next_cursor until it is null, and keep the new cursor_now.
 
