@@ -1,6 +1,6 @@
 import { Cause, Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
-import * as ErrorOrigin from "../schedule/ErrorOrigin.ts"
+import * as ErrorOrigin from "../ErrorOrigin.ts"
 import { isUnreachable } from "./Database.ts"
 import * as Outage from "./Outage.ts"
 

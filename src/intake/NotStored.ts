@@ -1,5 +1,5 @@
 import { Cause, Schema } from "effect"
-import * as ErrorOrigin from "../schedule/ErrorOrigin.ts"
+import * as ErrorOrigin from "../ErrorOrigin.ts"
 
 /** Inlet could not store the message. The sender must keep it and retry. */
 export class NotStored extends Schema.TaggedError<NotStored>()("NotStored", { cause: Schema.Defect() }) {

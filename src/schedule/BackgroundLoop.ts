@@ -1,5 +1,5 @@
 import { Cause, Clock, type Duration, Effect, Latch, type LogLevel, Schedule } from "effect"
-import * as ErrorOrigin from "./ErrorOrigin.ts"
+import * as ErrorOrigin from "../ErrorOrigin.ts"
 
 /** The log line of a failed round, at level `Error` by default. */
 export interface Failure {

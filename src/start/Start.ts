@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8"
 import { Console, Effect, Layer, Runtime, Schema } from "effect"
 import * as Database from "../database/Database.ts"
+import * as ErrorOrigin from "../ErrorOrigin.ts"
 import * as Inlet from "../Inlet.ts"
 import * as ListenError from "../process/ListenError.ts"
 import * as Platform from "../process/Platform.ts"
@@ -32,10 +33,6 @@ export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefus
 const refuse = (lines: string) =>
   Console.error(lines.replace(/^/gm, "Inlet can't start: ")).pipe(Effect.andThen(Effect.fail(new StartRefused())))
 
-/** The innermost message, because outer ones have no details. */
-const messageOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
-  error.cause instanceof Error ? messageOf(error.cause) : error.message
-
 /**
  * The young generation of this thread has room for objects that live as long as an SMTP session. Parser and database
  * threads create short-lived objects, for which 4 MiB are enough.
@@ -57,18 +54,21 @@ export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
     RootsUnusable: ({ message }) => refuse(message),
     TlsUnusable: ({ message }) => refuse(message),
     SmtpLibraryChanged: ({ message }) => refuse(message),
-    NetAddressError: (error) => refuse(`DNS_SERVERS: ${messageOf(error)}`),
+    NetAddressError: (error) => refuse(`DNS_SERVERS: ${ErrorOrigin.messageOf(error)}`),
     ServeError: ({ cause }) => refuse(ListenError.explain({ host: "HTTP_HOST", port: "HTTP_PORT" }, cause)),
     MonitorListenError: ({ cause }) => refuse(ListenError.explain({ host: "HTTP_HOST", port: "METRICS_PORT" }, cause)),
     SmtpListenError: ({ cause }) => refuse(ListenError.explain({ host: "SMTP_HOST", port: "SMTP_PORT" }, cause)),
-    MigrationError: (error) => refuse(`DATABASE_URL: The database could not be migrated: ${messageOf(error)}`),
+    MigrationError: (error) =>
+      refuse(`DATABASE_URL: The database could not be migrated: ${ErrorOrigin.messageOf(error)}`),
     SqlError: (error) =>
       Database.place.pipe(
         Effect.orDie,
         Effect.flatMap((place) => refuse(`DATABASE_URL: ${Database.explain(place, error)}`))
       ),
     PlatformError: (error) =>
-      refuse(`DATA_DIR or RAW_DIR: ${messageOf(error)}. Name a folder that the user of the service may write in`),
+      refuse(
+        `DATA_DIR or RAW_DIR: ${ErrorOrigin.messageOf(error)}. Name a folder that the user of the service may write in`
+      ),
     CryptoError: Effect.die
   }),
   Effect.tapDefect((defect) => Console.error("Inlet stopped because of a bug:", defect))
