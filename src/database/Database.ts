@@ -104,11 +104,13 @@ const tellOnce = () => {
   }
 }
 
+/** Fails if the migrations of this version can't be run on the database. Reads only. */
+export const refuseOthers = Effect.flatMap(loader, AppliedMigrations.refuseOthers)
+
 /** Runs the missing migrations in order, once each. Several processes may start at the same time. */
 export const migrations = Layer.effectDiscard(
   Effect.suspend(() =>
-    loader.pipe(
-      Effect.flatMap(AppliedMigrations.refuseOthers),
+    refuseOthers.pipe(
       Effect.andThen(migrate({ loader, table: "migrations" })),
       // Waits for a migration in another process.
       Patience.forMuch,

@@ -59,23 +59,26 @@ export const database = Effect.gen(function* () {
   const where = yield* Database.place
   return yield* Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const [row] = yield* sql<{ readonly version: string; readonly migrated: string | null }>`
-      SELECT current_setting('server_version') AS version, to_regclass('migrations')::text AS migrated
+    const [row] = yield* sql<{ readonly version: string; readonly isMade: boolean }>`
+      SELECT current_setting('server_version') AS version, to_regclass('migrations') IS NOT NULL AS "isMade"
     `
+    const server = `PostgreSQL ${row?.version} at ${where}`
     const seen = yield* Replication.look(sql)
     const trouble = Replication.trouble(seen)
     if (trouble !== undefined) return wrong("database", trouble)
+    if (row?.isMade !== true) return note("database", `${server}, still empty; the first start makes its tables`)
+    yield* Database.refuseOthers
     const { secretsKey } = yield* Settings.secrets
-    if (row?.migrated === "migrations" && secretsKey !== undefined && !(yield* SecretsKey.fits(secretsKey))) {
+    if (secretsKey !== undefined && !(yield* SecretsKey.fits(secretsKey))) {
       return wrong("database", "SECRETS_KEY: The database was written with another key. Set that one")
     }
-    return row?.migrated === "migrations"
-      ? ofStandbys(`PostgreSQL ${row.version} at ${where}`, seen)
-      : note("database", `PostgreSQL ${row?.version} at ${where}, still empty; the first start makes its tables`)
+    return ofStandbys(server, seen)
   }).pipe(
     Effect.provide(Database.layerPostgres(url)),
     Effect.timeout(patience),
     Effect.catchTags({
+      MigrationError: ({ message }) =>
+        Effect.succeed(wrong("database", `The database at ${where} can't be migrated: ${message}`)),
       SqlError: (error) => Effect.succeed(wrong("database", Database.explain(where, error))),
       TimeoutError: () => Effect.succeed(wrong("database", `${where} does not answer within ${patience}`))
     })

@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Console, Effect, Exit, FiberMap, Schema, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import * as ClientSession from "../../mcp/ClientSession.ts"
 import * as Service from "../terminal/Service.ts"
 
@@ -92,7 +93,7 @@ const forward = Effect.fnUntraced(function* ({ baseUrl, key }: Effect.Success<Re
   const send = (line: string, message: Message) =>
     answersTo(line, message).pipe(
       Effect.catch((error) => {
-        const why = `${baseUrl} did not answer (${Service.innermost(error)}). Is the service running there?`
+        const why = `${baseUrl} did not answer (${ErrorOrigin.messageOf(error)}). Is the service running there?`
         return Effect.succeed(message.id === undefined ? [] : [refusal(message.id, -32_000, why)])
       }),
       Effect.flatMap((lines) => Effect.forEach(lines, (line) => Console.log(line), { discard: true }))

@@ -1,6 +1,7 @@
 import { Console, DateTime, Duration, Effect, Schema, Stream } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import type { SignedRequest } from "../../delivery/RequestSigner.ts"
+import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 
@@ -55,7 +56,7 @@ export const post = Effect.fnUntraced(function* (url: string, { body, headers }:
       duration: patience,
       orElse: () => Effect.succeed(unanswered(`no answer within ${Duration.format(patience)}`))
     }),
-    Effect.catch((error) => Effect.succeed(unanswered(innermost(error)))),
+    Effect.catch((error) => Effect.succeed(unanswered(ErrorOrigin.messageOf(error)))),
     // The app gets the same request as a webhook.
     Effect.provideService(HttpClient.TracerPropagationEnabled, false)
   )
@@ -80,10 +81,6 @@ const startOf = (response: HttpClientResponse.HttpClientResponse) => {
     Effect.orElseSucceed(() => null)
   )
 }
-
-/** The innermost cause of a failure. */
-export const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
-  error.cause instanceof Error ? innermost(error.cause) : error.message
 
 const Named = Schema.fromJsonString(
   Schema.Struct({ event_id: Schema.String, recipient: Schema.String, subject: Schema.String })

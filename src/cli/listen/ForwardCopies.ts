@@ -1,6 +1,7 @@
 import { Clock, Console, Duration, Effect, Option, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { SignedRequest } from "../../delivery/RequestSigner.ts"
+import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import type { WebhookId } from "../../model/Webhook.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -40,7 +41,7 @@ const connect = Effect.fnUntraced(function* (
     })
     .pipe(
       Effect.timeout(silence),
-      Effect.mapError((error) => new NotConnected({ message: AppRequest.innermost(error) }))
+      Effect.mapError((error) => new NotConnected({ message: ErrorOrigin.messageOf(error) }))
     )
   if (response.status !== 200) {
     const { error } = yield* response.json.pipe(
@@ -66,7 +67,7 @@ const connect = Effect.fnUntraced(function* (
     Stream.mapError((error) =>
       error instanceof NotConnected
         ? error
-        : new NotConnected({ message: "message" in error ? AppRequest.innermost(error) : "it asked to come again" })
+        : new NotConnected({ message: "message" in error ? ErrorOrigin.messageOf(error) : "it asked to come again" })
     )
   )
 })

@@ -1,5 +1,6 @@
 import { Array, Clock, Console, DateTime, Duration, Effect, FiberSet, Option, Queue, Schedule, Semaphore } from "effect"
 import type { SignedRequest } from "../../delivery/RequestSigner.ts"
+import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import type { Settled } from "../../http/deliveries/DeliveriesApi.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
@@ -96,7 +97,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
       Effect.catchIf(passes, (error) =>
         Effect.gen(function* () {
           lost++
-          if (lost === 1) yield* Console.error(`Not connected: ${AppRequest.innermost(error)}. It is tried again`)
+          if (lost === 1) yield* Console.error(`Not connected: ${ErrorOrigin.messageOf(error)}. It is tried again`)
           yield* Effect.sleep(Duration.min(AppRequest.backoff(lost), longestWait))
           return []
         })

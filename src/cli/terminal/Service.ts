@@ -2,6 +2,7 @@ import { Config, Effect, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
+import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import { Api } from "../../http/api/Api.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
 import * as Settings from "../../Settings.ts"
@@ -147,11 +148,8 @@ const said = new Set([
 /** The failure of a command after an unexpected answer. */
 const unanswered = (baseUrl: string, error: Failure) =>
   new CommandFailed({
-    message: `${baseUrl} gave no valid answer (${innermost(error)}). Check that the service runs there, or set --url`
+    message: `${baseUrl} gave no valid answer (${ErrorOrigin.messageOf(error)}). Check that the service runs there, or set --url`
   })
-
-export const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
-  error.cause instanceof Error ? innermost(error.cause) : error.message
 
 /** A domain of the workspace, by name or id. */
 export const domain = Effect.fnUntraced(function* (api: Client, named: string) {

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import * as Checks from "../../src/cli/commands/Checks.ts"
+import * as Database from "../../src/database/Database.ts"
+import * as Platform from "../../src/process/Platform.ts"
+import { SecretsKey } from "../../src/workspaces/SecretsKey.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+import { administer } from "../TestPostgres.ts"
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString("base64")
+
+const withSettings = (env: Readonly<Record<string, string>>) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+
+/** What the doctor finds of a database with this key. */
+const found = (env: Readonly<Record<string, string>>) =>
+  Checks.database.pipe(
+    Effect.map(({ says, verdict }) => `${verdict} ${says}`),
+    Effect.provide(Platform.layer),
+    withSettings(env)
+  )
+
+/** The URL of a migrated database of the server's. */
+const migrated = Effect.map(TestDatabase.migratedFor("/nowhere"), ({ DATABASE_URL = "" }) => DATABASE_URL)
+
+describe("inlet doctor, of a database", () => {
+  it.live("that was written with another SECRETS_KEY, names the setting, and passes the right one", () =>
+    Effect.gen(function* () {
+      const DATABASE_URL = yield* migrated
+      const written = { DATABASE_URL, SECRETS_KEY: key(1) }
+      const database = Database.layerPostgres(Redacted.make(DATABASE_URL))
+      yield* Layer.build(SecretsKey.layer).pipe(
+        Effect.provide(database.pipe(Layer.provideMerge(Platform.layer))),
+        withSettings(written)
+      )
+      assert.match(yield* found(written), /^good PostgreSQL \d/)
+      assert.strictEqual(
+        yield* found({ ...written, SECRETS_KEY: key(2) }),
+        "wrong SECRETS_KEY: The database was written with another key. Set that one"
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that this version can't migrate, says so, as the start does", () =>
+    Effect.gen(function* () {
+      const DATABASE_URL = yield* migrated
+      yield* administer(Redacted.make(DATABASE_URL), "UPDATE migrations SET name = 'other' WHERE migration_id = 2")
+      assert.match(
+        yield* found({ DATABASE_URL, SECRETS_KEY: key(1) }),
+        /^wrong The database at \S+ can't be migrated: It was made by .*\(migration 2 is other, not \w+\)\. Name an empty/
+      )
+    }).pipe(Effect.scoped)
+  )
+})
