@@ -531,6 +531,19 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("says why it asks to sign in again after the key was replaced elsewhere", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const { key } = yield* inlet.inbox()
+          yield* enter(page, inlet.url, key, "/console/keys")
+          yield* step(() => page.getByRole("button", { name: "Replace the key" }).waitFor())
+          yield* inlet.call("POST", "/api/workspaces/rotate-key", { key })
+          yield* step(() => page.getByRole("link", { name: "Domains" }).first().click())
+          yield* step(() => page.getByRole("status").getByText("Your session has ended").waitFor())
+        })
+      )
+    )
+
     it.effect("replaces the API key, shows the new one once and stays signed in", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {

@@ -10,6 +10,9 @@ export const state = signal<State | undefined>(undefined)
 /** The domains of the workspace, newest first. Undefined until they are loaded. */
 export const domains = signal<ReadonlyArray<Domain> | undefined>(undefined)
 
+/** Whether the service ended the session, because its key was revoked or it was too old. */
+export const hasEnded = signal(false)
+
 /** A read key sees and cannot change. */
 export const isReadOnly = computed(() => state.value?.workspace?.scope === "read")
 
@@ -30,6 +33,7 @@ export const refreshDomains = async () => {
 /** Opens a session with an API key, the operator's token or the token of a link. */
 export const signIn = async (credential: { readonly key: string } | { readonly link: string }) => {
   const { operator } = await call("POST /api/console/session", { body: credential })
+  hasEnded.value = false
   await refresh()
   return operator
 }
@@ -40,5 +44,6 @@ export const signOut = async () => {
 }
 
 whenUnauthorized(() => {
+  if (state.value?.workspace != null || isOperator.value) hasEnded.value = true
   void refresh().catch(() => {})
 })

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useLocation, useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
 import type { Answers } from "../api/Contract.ts"
-import { isOperator, refreshDomains, signIn, state } from "../api/Session.ts"
+import { hasEnded, isOperator, refreshDomains, signIn, state } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { CopyLine } from "../frame/Copy.tsx"
 import { Problem } from "../frame/Dialog.tsx"
@@ -37,6 +37,11 @@ export const SignIn = () => {
   if (created.value !== undefined) return <NewSecrets created={created.value} />
   return (
     <Page title="Sign in">
+      {hasEnded.value && (
+        <p class="note" role="status">
+          Your session has ended: its key was revoked, or it was too old. Sign in again to go on.
+        </p>
+      )}
       {link.value !== undefined && (
         <section class="card narrow">
           <h2>With your link</h2>
