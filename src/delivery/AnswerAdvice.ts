@@ -26,8 +26,16 @@ const byError: ReadonlyArray<readonly [RegExp, string]> = [
   [/certificate/, "Renew or correct the certificate of the webhook's host"],
   [/connection refused/, "Start the server of the webhook, or correct the port in its URL"],
   [/no answer within/, "Answer as soon as the event is stored, and process it afterwards"],
-  [/could not be signed/, "The signer of this service failed. The operator finds the cause in the log"],
-  [/workers stopped/, "A process of this service ended during the request. Replay the event"]
+  [/another protocol/, "Make the webhook answer 2xx once it has stored the event"],
+  [
+    /could not be signed|signing secret|could not be made|could not make|message store|database|not loaded in time|not be parsed/,
+    "This service failed before the request. Its operator finds the cause in its log"
+  ],
+  [/message is gone/, "Inlet keeps raw mail for a time. Choose a format that does not need it"],
+  [/workers? stopped/, "A process of this service ended during the request. A webhook may have got the event"],
+  [/not told in time/, "Report the outcome of a leased event before the end of its lease"],
+  [/format \S+ is not known/, "Choose a format that this service has, or have its operator add this one"],
+  [/format \S+ has \d+ bytes/, "Choose a format that takes less room, such as Inlet's own"]
 ]
 
 /** What to do about a failed webhook request. */

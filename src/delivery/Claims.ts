@@ -5,6 +5,7 @@ import { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
+import * as FailureReason from "./FailureReason.ts"
 import { type Lease, pull, SealedDelivery, SealedPull } from "./Lease.ts"
 import * as SeenDeliveries from "./SeenDeliveries.ts"
 
@@ -90,8 +91,8 @@ const lease = (
       -- A lease of a webhook that was taken away in the same moment knows of none.
       coalesce(due.claimed_url, due.url, '${sql.literal(pull)}'),
       coalesce(due.claimed_at, due.leased_until - make_interval(secs => ${leaseSeconds})),
-      false, CASE WHEN due.claimed_url = '${sql.literal(pull)}' THEN 'its outcome was not told in time'
-        ELSE 'the worker stopped before it knew the answer' END
+      false, CASE WHEN due.claimed_url = '${sql.literal(pull)}' THEN '${sql.literal(FailureReason.untold)}'
+        ELSE '${sql.literal(FailureReason.workerStopped)}' END
     FROM due JOIN events ON events.id = due.event_id
     WHERE due.leased_until IS NOT NULL
     ON CONFLICT (event_id, attempt) DO NOTHING

@@ -7,13 +7,14 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
 import * as Claims from "./Claims.ts"
+import * as FailureReason from "./FailureReason.ts"
 import * as Lease from "./Lease.ts"
 import * as LostWorkers from "./LostWorkers.ts"
 import * as NextAttempt from "./NextAttempt.ts"
 import { OpenedSecrets } from "./OpenedSecrets.ts"
 import * as Pausing from "./Pausing.ts"
 import * as Settlements from "./Settlements.ts"
-import { type Outcome, unanswered } from "./WebhookSender.ts"
+import { failed, type Outcome } from "./WebhookSender.ts"
 
 /** Maximum length of a stored reason. */
 const errorCharacters = 1_000
@@ -152,7 +153,7 @@ const makeRequestable = Effect.fnUntraced(function* (settle: DeliveryQueue["Serv
         if (Exit.isFailure(opened)) {
           yield* Effect.logError("The signing secret of a workspace could not be decrypted", opened.cause)
           const requestedAt = yield* Clock.currentTimeMillis
-          yield* settle(lease, unasked("the signing secret can't be opened"), requestedAt)
+          yield* settle(lease, failed(FailureReason.unreadableSecret), requestedAt)
           return []
         }
         return [withSecrets(row, opened.value)]
@@ -163,6 +164,3 @@ const makeRequestable = Effect.fnUntraced(function* (settle: DeliveryQueue["Serv
 
   return { requestable, requestableNow }
 })
-
-/** An attempt that failed before its request. */
-export const unasked = (error: string): Outcome => ({ ...unanswered, error })

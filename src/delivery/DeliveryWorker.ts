@@ -6,14 +6,15 @@ import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork, type IsDue } from "../schedule/DueWork.ts"
 import { DeliveryLines } from "./DeliveryLines.ts"
-import { DeliveryQueue, unasked } from "./DeliveryQueue.ts"
+import { DeliveryQueue } from "./DeliveryQueue.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
 import { EventFeed } from "./EventFeed.ts"
+import * as FailureReason from "./FailureReason.ts"
 import { FormatSender } from "./FormatSender.ts"
 import { Handover } from "./Handover.ts"
 import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
 import * as Lease from "./Lease.ts"
-import { type Outcome, WebhookSender } from "./WebhookSender.ts"
+import { failed, type Outcome, WebhookSender } from "./WebhookSender.ts"
 
 /** Share of the timeout after which a request counts as hung, whatever the answer. */
 const nearlyAll = 0.9
@@ -86,7 +87,7 @@ const request = ({ formats, sender }: Worker, delivery: LeasedDelivery) =>
     (cause) =>
       Effect.logError("A webhook request could not be made", cause).pipe(
         about(delivery),
-        Effect.as(unasked("the request could not be made"))
+        Effect.as(failed(FailureReason.unmade))
       )
   )
 

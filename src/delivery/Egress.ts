@@ -5,7 +5,8 @@ import { Agent, buildConnector, errors } from "undici"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as EgressRules from "./EgressRules.ts"
-import { type Answer, Exchange, switching } from "./Exchange.ts"
+import { type Answer, Exchange } from "./Exchange.ts"
+import * as FailureReason from "./FailureReason.ts"
 
 /** The host is not allowed as a target. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
@@ -247,7 +248,7 @@ const errorOf = (cause: Cause.Cause<unknown>): Error => {
 const wordsFor = (cause: unknown, late: string): string => {
   if (cause instanceof Unreachable) return cause.message
   if (Cause.isTimeoutError(cause) || cause instanceof errors.ConnectTimeoutError) return late
-  if (cause instanceof errors.SocketError && cause.message === "bad upgrade") return switching
+  if (cause instanceof errors.SocketError && cause.message === "bad upgrade") return FailureReason.switching
   if (cause instanceof errors.UndiciError) return `no valid answer (${cause.code}: ${cause.message})`
   if (cause instanceof Error) {
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : cause.name

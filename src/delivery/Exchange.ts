@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici"
+import * as FailureReason from "./FailureReason.ts"
 
 export interface Answer {
   readonly statusCode: number
@@ -10,9 +11,6 @@ export interface Answer {
 }
 
 const keptBytes = 1_024
-
-/** The reason of the failure of a webhook that switches protocols instead of answering. */
-export const switching = "the webhook answered 101 and wants another protocol; a webhook has to answer 2xx"
 
 /** Inlet does not need the rest of the answer. */
 const givenUp = new Error("given up")
@@ -75,7 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     headers: Dispatcher.ResponseData["headers"]
   ): void {
     if (statusCode === 101) {
-      this.expire(switching)
+      this.expire(FailureReason.switching)
       return
     }
     // Informational statuses are not the answer.

@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { InboundEvent } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
+import * as FailureReason from "./FailureReason.ts"
 import * as BasicAuth from "./formats/BasicAuth.ts"
 import { CarriedMails, type MailGone, MailUnready } from "./formats/CarriedMails.ts"
 import { SealedCredentials } from "./formats/SealedCredentials.ts"
@@ -9,7 +10,7 @@ import type { Recipe, Stamp } from "./formats/WebhookFormat.ts"
 import { WebhookFormats } from "./formats/WebhookFormats.ts"
 import type { LeasedDelivery } from "./Lease.ts"
 import * as RequestMemory from "./RequestMemory.ts"
-import { type Outcome, unanswered, WebhookSender } from "./WebhookSender.ts"
+import { failed, type Outcome, WebhookSender } from "./WebhookSender.ts"
 
 /** Bytes of the random part of a stamp. */
 const randomBytes = 32
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
   const reserve = yield* RequestMemory.make
   const { messageBytes } = yield* Settings.rawStore
   const mostBytes = mostOfMessage * messageBytes + mostBesides
-  const late = new MailUnready({ message: "the raw message was not loaded in time" })
+  const late = new MailUnready({ message: FailureReason.unloaded })
 
   /** Loads what the recipe needs, and makes the request of it. */
   const requestOf = Effect.fnUntraced(function* (delivery: LeasedDelivery, recipe: Recipe, stamp: Stamp) {
@@ -74,21 +75,21 @@ const make = Effect.gen(function* () {
       Effect.catchDefect((defect) =>
         Effect.andThen(
           Effect.logError("A webhook format failed", defect),
-          Effect.fail(new Unmade({ message: `the format ${delivery.format} could not make the request` }))
+          Effect.fail(new Unmade({ message: FailureReason.unmadeBy(delivery.format) }))
         )
       ),
       Effect.filterOrFail(
         ({ body }) => body.byteLength <= mostBytes,
         ({ body }) =>
           new Unmade({
-            message: `the request in the format ${delivery.format} has ${body.byteLength} bytes, and at most ${mostBytes} are sent`
+            message: FailureReason.tooLong(delivery.format, body.byteLength, mostBytes)
           })
       )
     )
 
   const deliver = Effect.fnUntraced(function* (delivery: LeasedDelivery) {
     const format = formats.get(delivery.format)
-    if (format === undefined) return failed(`the format ${delivery.format} is not known here`)
+    if (format === undefined) return failed(FailureReason.unknownFormat(delivery.format))
     const opened = yield* credentials.open(delivery.credentials, delivery.webhookId)
     const now = yield* Clock.currentTimeMillis
     const stamp: Stamp = {
@@ -114,8 +115,6 @@ const make = Effect.gen(function* () {
 
   return FormatSender.of({ send: (delivery) => Effect.scoped(deliver(delivery)) })
 })
-
-const failed = (error: string): Outcome => ({ ...unanswered, error })
 
 const notSent = ({ _tag, message }: MailGone | MailUnready | Unmade): Outcome => ({
   ...failed(message),

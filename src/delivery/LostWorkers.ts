@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
 import * as RetryDelay from "../schedule/RetryDelay.ts"
+import * as FailureReason from "./FailureReason.ts"
 import * as Lease from "./Lease.ts"
 import * as Retries from "./Retries.ts"
 
@@ -37,7 +38,7 @@ export const make = Effect.gen(function* () {
         leased_until = NULL,
         status = ${Option.isNone(wait) ? "dead" : "pending"},
         due_at = now() + make_interval(secs => ${seconds}),
-        last_error = ${`${lost} workers stopped before they knew the answer`}
+        last_error = ${FailureReason.workersStopped(lost)}
       WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = ${"pending"}
     `
     yield* Effect.logWarning("A delivery repeatedly loses its worker and is delayed").pipe(

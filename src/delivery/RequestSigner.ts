@@ -1,14 +1,16 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { Unavailable } from "../model/ApiError.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import { type SigningFailed, type SigningSecrets, WebhookSigner } from "../providers/signing/WebhookSigner.ts"
+import type { SigningFailed, SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Claims from "./Claims.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
 import { OpenedSecrets } from "./OpenedSecrets.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
+import * as SigningInTime from "./SigningInTime.ts"
 
 /** The webhook request of an event. */
 export const SignedRequest = Schema.Struct({
@@ -21,6 +23,13 @@ export type SignedRequest = typeof SignedRequest.Type
 
 /** The size of a request as JSON, as a multiple of its body: escaping doubles it at most. */
 export const growth = 2
+
+/** The answer to a request for a signature that there is not. */
+export const unavailable = (error: SigningFailed) =>
+  Effect.andThen(
+    Effect.logError("A webhook request could not be signed", error),
+    new Unavailable({ message: `The event could not be signed: ${error.message}. Retry in a minute` })
+  )
 
 /** Signs one event, stamped with the time of the call. */
 export type SignEvent = (event: {
@@ -49,14 +58,14 @@ export class RequestSigner extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
-      const signer = yield* WebhookSigner
+      const sign = yield* SigningInTime.make
       const opened = yield* OpenedSecrets
 
       const signed: RequestSigner["Service"]["with"] =
         (workspaceId, secrets) =>
         ({ headers, id, payload }) =>
           Effect.suspend(() =>
-            signer.sign({
+            sign({
               workspaceId,
               eventId: id,
               body: Buffer.from(payload),

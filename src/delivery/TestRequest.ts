@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { EventId, InboundEvent } from "../model/InboundEvent.ts"
 import { plainFormat, type WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
+import * as FailureReason from "./FailureReason.ts"
 import * as BasicAuth from "./formats/BasicAuth.ts"
 import * as RawOptions from "./formats/RawOptions.ts"
 import { SealedCredentials } from "./formats/SealedCredentials.ts"
@@ -37,7 +38,7 @@ export const make = Effect.gen(function* () {
     const plain: Sample = { headers: { "Content-Type": "application/json" }, body, secrets: [] }
     if (row === undefined || row.format === plainFormat) return plain
     const format = formats.get(row.format)
-    if (format === undefined) return yield* new Unmade({ message: `the format ${row.format} is not known here` })
+    if (format === undefined) return yield* new Unmade({ message: FailureReason.unknownFormat(row.format) })
     const opened = yield* credentials.open(row.credentials, webhook.id)
     const stamp: Stamp = {
       seconds: Math.floor((yield* Clock.currentTimeMillis) / 1_000),
@@ -59,7 +60,7 @@ export const make = Effect.gen(function* () {
           secrets: raw === undefined ? [] : RawOptions.secrets(Redacted.value(raw))
         }
       },
-      catch: () => new Unmade({ message: `the format ${row.format} could not make the request` })
+      catch: () => new Unmade({ message: FailureReason.unmadeBy(row.format) })
     })
   })
 })

@@ -1,9 +1,10 @@
-import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
-import { type Signable, SigningFailed, WebhookSigner } from "../providers/signing/WebhookSigner.ts"
-import * as Settings from "../Settings.ts"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Signable } from "../providers/signing/WebhookSigner.ts"
 import { Egress } from "./Egress.ts"
+import * as FailureReason from "./FailureReason.ts"
 import type { LeasedDelivery } from "./Lease.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
+import * as SigningInTime from "./SigningInTime.ts"
 
 /** The outcome of one request, also without an answer. */
 export interface Outcome {
@@ -37,23 +38,8 @@ export class WebhookSender extends Context.Service<
     WebhookSender,
     Effect.gen(function* () {
       const egress = yield* Egress
-      const signer = yield* WebhookSigner
+      const sign = yield* SigningInTime.make
       const clock = yield* Clock.Clock
-      const context = yield* Effect.context()
-      const { timeout } = yield* Settings.webhooks
-      const late = new SigningFailed({ message: `no signature within ${Duration.toSeconds(timeout)} s` })
-
-      /** No timeout for a signer that completes synchronously, because a timeout costs more than the signature. */
-      const sign = (request: Signable) =>
-        Effect.suspend(() => {
-          const fiber = Effect.runForkWith(context)(signer.sign(request))
-          const exit = fiber.pollUnsafe()
-          if (exit !== undefined) return exit
-          return Fiber.join(fiber).pipe(
-            Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(late) }),
-            Effect.ensuring(Fiber.interrupt(fiber))
-          )
-        })
 
       const send: WebhookSender["Service"]["send"] = ({ eventId, headers, payload, secrets, url, workspaceId }) =>
         Effect.suspend(() => {
@@ -79,10 +65,7 @@ export class WebhookSender extends Context.Service<
                 }),
               onFailure: (failure) =>
                 end({
-                  error:
-                    failure._tag === "SigningFailed"
-                      ? `the request could not be signed: ${failure.message}`
-                      : failure.message
+                  error: failure._tag === "SigningFailed" ? FailureReason.unsigned(failure.message) : failure.message
                 })
             })
           )
@@ -105,3 +88,6 @@ export const unanswered: Outcome = {
   retryAfter: null,
   isFinal: false
 }
+
+/** An attempt that failed before its request. */
+export const failed = (error: string): Outcome => ({ ...unanswered, error })

@@ -12,7 +12,7 @@ const soon = Duration.seconds(5)
 
 /**
  * The delays between the attempts of a step. The last one repeats. Retries are safe: each step first checks the
- * current state, and a registration is counted before its request.
+ * current state.
  */
 const retries = [15, 30, 60, 120, 300, 600, 1_800]
   .map((seconds): Schedule.Schedule<unknown> => Schedule.duration(Duration.seconds(seconds)))
@@ -45,7 +45,7 @@ export class Fulfilment extends Context.Service<
           return true
         }
         yield* Effect.logWarning(`${error.registrar} failed. Inlet retries`, reason)
-        // A registration is counted before its request.
+        // An attempt to register has been counted before it.
         if (order.status !== "registering") yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
         return false
       })

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, type Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -6,14 +6,19 @@ import { txtName } from "../domains/DnsRecords.ts"
 import * as PurchasedRows from "../domains/PurchasedRows.ts"
 import { DomainId } from "../model/Domain.ts"
 import type { OrderStatus } from "../model/Order.ts"
-import { Billing, type BillingError } from "../providers/billing/Billing.ts"
+import { Billing, BillingError } from "../providers/billing/Billing.ts"
 import { type Registrar, RegistrarError, Uncertain } from "../providers/registrar/Registrar.ts"
 import { Registrars, type Vendor } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
 import type { OrderRow } from "./Orders.ts"
 
-/** Number of registrations without effect after which an order fails. */
+/** Number of requests to register without effect after which an order fails. */
 const mostRegistrations = 5
+
+/** The time of one step, in which a vendor answers several calls. Tests shorten it. */
+export const StepTime = Context.Reference("inlet/purchase/StepTime", {
+  defaultValue: (): Duration.Input => "1 minute"
+})
 
 /** The failure of an order whose domain was taken between quote and registration. */
 export const nameTaken = "The name was taken meanwhile"
@@ -28,6 +33,7 @@ export const make = Effect.gen(function* () {
   const billing = yield* Billing
   const registrars = yield* Registrars
   const { mxHost } = yield* Settings.platform
+  const stepTime = yield* StepTime
 
   const write = (order: OrderRow, status: OrderStatus) =>
     sql`UPDATE orders SET status = ${status} WHERE id = ${order.id} AND status = ${order.status}`
@@ -52,15 +58,18 @@ export const make = Effect.gen(function* () {
   /** registering → provisioning. From the payment on, no other order can be paid for the name. */
   const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
     if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
-    // Stored before the registrar is called. From this state on the registration may have happened.
     yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
     const ours = Effect.mapError(registrar.holds(order.name), uncertain)
     if (!(yield* ours)) {
-      if (order.tries >= mostRegistrations) return yield* fail(order, "The registrar did not register the name")
+      if (order.registrations >= mostRegistrations) {
+        return yield* fail(order, "The registrar did not register the name")
+      }
+      // Stored before the request. From here on the registration may have happened.
+      yield* sql`UPDATE orders SET registrations = registrations + 1 WHERE id = ${order.id}`
       yield* registrar.register({ name: order.name, years: order.years, orderId: order.id }).pipe(
         // A second attempt may be refused because the first one, whose answer was lost, succeeded or is pending.
         Effect.catchTag("RegistrarError", (error) =>
-          order.tries === 0 || error.reason._tag === "Uncertain"
+          order.registrations === 0 || error.reason._tag === "Uncertain"
             ? Effect.fail(error)
             : Effect.flatMap(ours, (yes) => (yes ? Effect.void : Effect.fail(uncertain(error))))
         )
@@ -134,8 +143,7 @@ export const make = Effect.gen(function* () {
       : Effect.succeed(vendor)
   }
 
-  /** One step, or none if there is nothing to do. */
-  const step = (order: OrderRow): Effect.Effect<void, RegistrarError | BillingError | SqlError> => {
+  const next = (order: OrderRow): Effect.Effect<void, RegistrarError | BillingError | SqlError> => {
     if (order.refundDue) return giveBack(order)
     switch (order.status) {
       case "paid":
@@ -148,6 +156,17 @@ export const make = Effect.gen(function* () {
         return Effect.void
     }
   }
+
+  const late = ({ refundDue, registrar }: OrderRow) => {
+    const message = "no answer in time"
+    return refundDue
+      ? new BillingError({ message })
+      : new RegistrarError({ registrar, reason: new Uncertain({ message }) })
+  }
+
+  /** One step, or none if there is nothing to do. Fails as without an answer if it takes too long. */
+  const step = (order: OrderRow) =>
+    Effect.timeoutOrElse(next(order), { duration: stepTime, orElse: () => Effect.fail(late(order)) })
 
   return { step, fail }
 })

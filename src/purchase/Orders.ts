@@ -32,7 +32,10 @@ export const OrderRow = Schema.Struct({
   paymentId: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Schema.String),
   refundDue: Schema.Boolean,
+  /** Attempts of the present step. */
   tries: Schema.Int,
+  /** Requests to register the name. */
+  registrations: Schema.Int,
   createdAt: Schema.DateTimeUtcFromDate
 })
 export type OrderRow = typeof OrderRow.Type

@@ -6,11 +6,11 @@ import { isWithin } from "../domains/DomainNames.ts"
 import { BadGateway, Conflict, Invalid, type NotFound } from "../model/ApiError.ts"
 import type { OrderId } from "../model/Order.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import { Billing, type WalletStatement } from "../providers/billing/Billing.ts"
+import { Billing, BillingError, type WalletStatement } from "../providers/billing/Billing.ts"
 import { Registrars } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
 import { Fulfilment } from "./Fulfilment.ts"
-import { nameTaken } from "./OrderSteps.ts"
+import { nameTaken, StepTime } from "./OrderSteps.ts"
 import { again, type OrderRow, Orders } from "./Orders.ts"
 import { registrable, Search } from "./Search.ts"
 
@@ -48,6 +48,7 @@ export class Purchase extends Context.Service<
       const { publicUrl } = yield* Settings.purchase
       const platform = yield* Settings.platform
       const checkRoom = yield* DomainLimit.make
+      const stepTime = yield* StepTime
       const pages = { success: `${publicUrl}/purchase/success`, cancel: `${publicUrl}/purchase/cancel` }
 
       const known = (wanted: string | undefined) =>
@@ -114,6 +115,10 @@ export class Purchase extends Context.Service<
             cancelUrl: namingOrder(order.cancelUrl)
           })
           .pipe(
+            Effect.timeoutOrElse({
+              duration: stepTime,
+              orElse: () => Effect.fail(new BillingError({ message: "no answer in time" }))
+            }),
             Effect.catchTag("BillingError", (error) =>
               Effect.gen(function* () {
                 yield* Effect.logError("A checkout could not be opened", error)
@@ -131,8 +136,9 @@ export class Purchase extends Context.Service<
       /** Reports a certain failure after payment at once. Uncertain ones continue in the background. */
       const fulfil = Effect.fnUntraced(function* (paid: OrderRow) {
         const order = yield* fulfilment.advance(paid)
-        if (order.status !== "failed") return order
-        const message = `${order.failure}. The price was given back; order ${order.id} tells more`
+        if (order.status !== "failed" && order.status !== "refunded") return order
+        const refund = order.refundDue ? "The price is being given back" : "The price was given back"
+        const message = `${order.failure}. ${refund}; order ${order.id} tells more`
         return yield* order.failure === nameTaken
           ? Effect.fail(new Conflict({ message }))
           : Effect.fail(new BadGateway({ message }))
@@ -164,7 +170,10 @@ export class Purchase extends Context.Service<
             successUrl,
             cancelUrl
           })
-          const paid = yield* billing.charge(billOf(order))
+          const paid = yield* Effect.timeoutOrElse(billing.charge(billOf(order)), {
+            duration: stepTime,
+            orElse: () => Effect.fail(new BadGateway({ message: "The payment did not end in time. Retry in a minute" }))
+          })
           return paid ? yield* orders.markPaid(order.id) : order
         })
         const order = yield* sql.withTransaction(place)

@@ -4,6 +4,7 @@ import * as PurchasedRows from "../domains/PurchasedRows.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { RegistrarName } from "../model/Order.ts"
 import { Registrars } from "../providers/registrar/Registrars.ts"
+import { StepTime } from "./OrderSteps.ts"
 
 /** Detaches bought domains that the registrar dropped after their term (spec, section 3). */
 export class Renewals extends Context.Service<
@@ -18,6 +19,7 @@ export class Renewals extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const registrars = yield* Registrars
+      const stepTime = yield* StepTime
 
       const pastTerm = SqlSchema.findAll({
         Request: Schema.Void,
@@ -48,16 +50,15 @@ export class Renewals extends Context.Service<
         for (const domain of yield* pastTerm()) {
           const vendor = registrars.get(domain.registrar)
           if (vendor === undefined) continue
-          const held = yield* vendor.registrar
-            .holds(domain.name)
-            .pipe(
-              Effect.catch((error) =>
-                Effect.as(
-                  Effect.logWarning(`${domain.registrar} did not say whether ${domain.name} is renewed`, error),
-                  true
-                )
+          const held = yield* vendor.registrar.holds(domain.name).pipe(
+            Effect.timeout(stepTime),
+            Effect.catch((error) =>
+              Effect.as(
+                Effect.logWarning(`${domain.registrar} did not say whether ${domain.name} is renewed`, error),
+                true
               )
             )
+          )
           if (!held) yield* drop(domain)
         }
       }).pipe(Effect.orDie)

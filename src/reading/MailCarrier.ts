@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as FailureReason from "../delivery/FailureReason.ts"
 import { CarriedMails, MailGone, MailUnready, type StoredMail } from "../delivery/formats/CarriedMails.ts"
 import * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
 import * as DeliveryReport from "../delivery/formats/DeliveryReport.ts"
@@ -42,7 +43,7 @@ const endsSoon = (message: Uint8Array): boolean => {
   return start.includes("\r\n\r\n") || start.includes("\n\n")
 }
 
-const gone = new MailGone({ message: "the raw message is gone" })
+const gone = new MailGone({ message: FailureReason.gone })
 const unready = (message: string) => new MailUnready({ message })
 
 /** Loads raw messages, and parses them in the threads of delivery, on the account of their workspace. */
@@ -63,7 +64,7 @@ export const layer = Layer.effect(
           RawStoreError: (error) =>
             Effect.andThen(
               Effect.logError("The raw message store failed", error),
-              Effect.fail(unready("the raw message store does not answer"))
+              Effect.fail(unready(FailureReason.storeSilent))
             )
         })
       )
@@ -75,7 +76,7 @@ export const layer = Layer.effect(
     const load: CarriedMails["Service"]["load"] = Effect.fnUntraced(function* (mail, needs, reserve) {
       const { domainId, event, eventId, workspaceId } = mail
       const row = yield* StoredMessage.find(sql, domainId, eventId).pipe(
-        Effect.mapError(() => unready("the database does not answer"))
+        Effect.mapError(() => unready(FailureReason.databaseSilent))
       )
       if (row === undefined) return yield* gone
       yield* reserve(row.kept.place?.bytes ?? Math.min(estimate(mail), messageBytes))
@@ -94,7 +95,7 @@ export const layer = Layer.effect(
       const asText = needs !== "message"
       return yield* threads
         .carry(workspaceId, { kind: "carry", asText, withParts, withText, ...about }, stored, bytesOf(row.kept))
-        .pipe(Effect.mapError(() => unready("the message could not be parsed in time")))
+        .pipe(Effect.mapError(() => unready(FailureReason.unparsed)))
     })
 
     return CarriedMails.of({ load })

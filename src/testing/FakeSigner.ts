@@ -12,10 +12,10 @@ export interface FakeSigner extends Mood.Moody<(typeof calls)[number]> {
 }
 
 /**
- * A signer with the same headers for every request. With `refuse` and `fail` the request is not signed, and its
+ * A signer with the same headers for every request, none by default. With `refuse` and `fail` the request is not signed, and its
  * attempt fails. `hang` gives no signature.
  */
-export const make = (headers: Readonly<Record<string, string>>): FakeSigner => {
+export const make = (headers: Readonly<Record<string, string>> = {}): FakeSigner => {
   const { under, will } = Mood.make(calls)
   const requests: Array<Signable> = []
   const failed = (message: string) => Effect.fail(new SigningFailed({ message }))

@@ -174,6 +174,23 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
+    it.effect("cannot be looked up, however often, is asked to register once it can", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.mishaps("holds", ...Array.from({ length: 6 }, () => "rubbish" as const))
+        const { json, status } = yield* someone.buy("away.com")
+        assert.deepStrictEqual([status, json.status], [202, "registering"])
+        for (let look = 0; look < 5; look++) yield* another("holds", json.order_id)
+        assert.strictEqual(yield* vendor.asked("register"), before)
+        yield* letDue(json.order_id)
+        yield* someone.orderThatIs(json.order_id, "completed")
+        assert.strictEqual(yield* vendor.asked("register"), before + 1)
+        yield* assertCharged(someone, json.order_id)
+      })
+    )
+
     it.effect("cannot be looked up keeps the money until it can", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
@@ -303,7 +320,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       assert.strictEqual(waiting.json.status, "registering")
       assert.strictEqual((yield* second.buy("second-chance.com")).status, 409)
       // That was its last attempt.
-      yield* sql`UPDATE orders SET tries = 5 WHERE id = ${waiting.json.order_id}`
+      yield* sql`UPDATE orders SET registrations = 5 WHERE id = ${waiting.json.order_id}`
       yield* letDue(waiting.json.order_id)
       yield* first.orderThatIs(waiting.json.order_id, "failed")
       assert.strictEqual((yield* second.buy("second-chance.com")).status, 201)

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { StepTime } from "../../src/purchase/OrderSteps.ts"
 import { OrderLooks } from "../../src/purchase/PurchaseWorker.ts"
 import * as FakeAuthority from "../../src/testing/FakeAuthority.ts"
 import * as FakeBilling from "../../src/testing/FakeBilling.ts"
@@ -7,15 +8,18 @@ import * as FakeClock from "../../src/testing/FakeClock.ts"
 import * as FakeDns from "../../src/testing/FakeDns.ts"
 import * as FakeRawStore from "../../src/testing/FakeRawStore.ts"
 import * as FakeRegistrar from "../../src/testing/FakeRegistrar.ts"
+import * as FakeSigner from "../../src/testing/FakeSigner.ts"
 import { type Options, TestInlet } from "../../src/testing/TestInlet.ts"
 import { eventually } from "../Eventually.ts"
+import { letDue } from "../purchase/Shop.ts"
 import { database } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 /** A service with these layers that checks its orders often, on a database of the suite. */
 const inletOf = ({ settings, ...options }: Options) =>
   TestInlet.layer({ database, ...options, settings: { MAX_DOMAINS_PER_WORKSPACE: "0", ...settings } }).pipe(
-    Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" }))
+    Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" })),
+    Layer.provide(Layer.succeed(StepTime, "200 millis"))
   )
 
 /** A workspace that buys names. */
@@ -66,7 +70,9 @@ describe("A fake registrar", { timeout: 60_000 }, () => {
     return Effect.gen(function* () {
       const { buy, comesTo } = yield* customer
       yield* registrar.will("refuse", "register")
-      assert.strictEqual((yield* buy("refused.com")).status, 502)
+      const refused = yield* buy("refused.com")
+      assert.strictEqual(refused.status, 502)
+      assert.match(refused.json.error, /^The registrar refused: .*\. The price was given back; order \S+ tells more$/)
       assert.deepStrictEqual(
         billing.refunded.map(({ domain }) => `${domain}`),
         ["refused.com"]
@@ -77,11 +83,63 @@ describe("A fake registrar", { timeout: 60_000 }, () => {
       assert.strictEqual(waiting.status, 202)
       assert.strictEqual(waiting.json.status, "registering")
       yield* registrar.will("work")
+      yield* letDue(waiting.json.order_id)
       yield* comesTo(waiting.json.order_id, "completed")
 
       yield* registrar.will("hang", "quote")
       assert.strictEqual((yield* buy("silent.com")).status, 502)
     }).pipe(Effect.provide(inletOf({ registrar: registrar.layer, billing: billing.layer })))
+  })
+})
+
+describe("A registrar of one's own that hangs", { timeout: 60_000 }, () => {
+  it.live("is left after a minute: 202, and the orders of others go on", () => {
+    const registrar = FakeRegistrar.make()
+    return Effect.gen(function* () {
+      const { buy, comesTo } = yield* customer
+      yield* registrar.will("hang", "publish")
+      const first = yield* buy("first.com")
+      assert.deepStrictEqual([first.status, first.json.status], [202, "provisioning"])
+      yield* registrar.will("work")
+      yield* registrar.will("hang", "register")
+      const second = yield* buy("second.com")
+      assert.deepStrictEqual([second.status, second.json.status], [202, "registering"])
+      yield* registrar.will("work")
+      assert.strictEqual((yield* buy("third.com")).status, 201)
+      yield* letDue(first.json.order_id)
+      yield* letDue(second.json.order_id)
+      yield* comesTo(first.json.order_id, "completed")
+      yield* comesTo(second.json.order_id, "completed")
+    }).pipe(Effect.provide(inletOf({ registrar: registrar.layer })))
+  })
+})
+
+describe("A signer of one's own", { timeout: 60_000 }, () => {
+  it.live("that refuses or hangs is 503 where an event is asked for, and the delivery can be leased again", () => {
+    const signer = FakeSigner.make()
+    return Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, domainId, key } = yield* inlet.inbox()
+      yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body: { pull: true } })
+      yield* inlet.send({ to: address })
+      const lease = inlet.call("POST", `/api/domains/${domainId}/deliveries/lease`, { key, body: { wait: 10 } })
+      yield* signer.will("refuse")
+      const refused = yield* lease
+      assert.deepStrictEqual(
+        [refused.status, refused.json.error],
+        [503, "The event could not be signed: the signer refused. Retry in a minute"]
+      )
+      yield* signer.will("hang")
+      assert.strictEqual((yield* lease).status, 503)
+      yield* signer.will("work")
+      const [delivery] = (yield* lease).json.deliveries
+      yield* signer.will("hang")
+      const signed = yield* inlet.call("GET", `/api/domains/${domainId}/events/${delivery.event_id}/signed`, { key })
+      assert.deepStrictEqual(
+        [signed.status, signed.json.error],
+        [503, "The event could not be signed: no signature within 1 s. Retry in a minute"]
+      )
+    }).pipe(Effect.provide(inletOf({ signer: signer.layer, settings: { WEBHOOK_TIMEOUT: "1s" } })))
   })
 })
 

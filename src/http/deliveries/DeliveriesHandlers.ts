@@ -54,21 +54,15 @@ export const layer = HttpApiBuilder.group(
           workspace.untilReplaced
         )
         yield* room.reserve(Signer.growth * deliveries.reduce((sum, { bytes }) => sum + bytes, 0))
-        const texts = events.payloads(id, deliveries).pipe(
-          Stream.zipWithIndex,
-          Stream.mapEffect(([delivery, index]) =>
-            encode(delivery, signer.with(workspace.id, delivery.secrets)).pipe(
-              Effect.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
-              Effect.map((parts) => [index === 0 ? "" : ",", ...parts])
-            )
-          ),
-          // Leases that were not sent expire, and the client leases again.
-          Stream.orDie
+        // Signed before the answer begins, so that a signer without an answer is 503 and the leases end.
+        const texts = yield* events.payloads(id, deliveries).pipe(
+          Stream.mapEffect((delivery) => encode(delivery, signer.with(workspace.id, delivery.secrets))),
+          Stream.runCollect,
+          Effect.catchTag("SigningFailed", Signer.unavailable),
+          Effect.raceFirst(workspace.untilReplaced)
         )
-        const whole = Stream.unwrap(Effect.as(told, Stream.make(['{"deliveries":[']))).pipe(
-          Stream.concat(texts),
-          Stream.concat(Stream.make(["]}"]))
-        )
+        const parts = texts.flatMap((text, index) => [index === 0 ? "" : ",", ...text])
+        const whole = Stream.unwrap(Effect.as(told, Stream.make(['{"deliveries":[', ...parts, "]}"])))
         const body = Stream.interruptWhen(TextPieces.encoded(whole), workspace.untilReplaced)
         return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), { contentType: "application/json" })
       }),

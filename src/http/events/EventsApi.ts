@@ -4,7 +4,7 @@ import { SignedRequest } from "../../delivery/RequestSigner.ts"
 import { mostSearched } from "../../events/Attempts.ts"
 import { BriefEvent } from "../../events/BriefEvent.ts"
 import { mostExamined } from "../../events/WorkspaceEvents.ts"
-import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../../model/Delivery.ts"
 import { DomainId, DomainName } from "../../model/Domain.ts"
 import { EventId, InboundEvent } from "../../model/InboundEvent.ts"
@@ -210,7 +210,7 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("signed", "/api/domains/:id/events/:eventId/signed", {
       params: { id: DomainId, eventId: EventId },
       success: SignedRequest,
-      error: NotFound.http
+      error: [NotFound.http, Unavailable.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Get the signed webhook request of an event",

@@ -216,7 +216,7 @@ export const layer = HttpApiBuilder.group(
         yield* room.reserve(listed.bytes * Signer.growth)
         const { payload } = yield* events.payload(domainId, listed)
         const sign = yield* signer.ofEvent(workspaceId, params.eventId)
-        return yield* Effect.orDie(sign({ id: params.eventId, payload }))
+        return yield* Effect.catchTag(sign({ id: params.eventId, payload }), "SigningFailed", Signer.unavailable)
       }),
       replay: Effect.fnUntraced(function* ({ params, query }) {
         const { domainId, workspaceId } = yield* ownedOf(params)

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BadGateway } from "../../model/ApiError.ts"
 import * as Cents from "../../model/Cents.ts"
 import { toOrder } from "../../purchase/Orders.ts"
 import { Purchase } from "../../purchase/Purchase.ts"
@@ -39,7 +38,7 @@ export const layer = HttpApiBuilder.group(
           case "expired":
           case "failed":
           case "refunded":
-            return yield* new BadGateway({ message: `Order ${order.order_id} ended: ${order.failure ?? status}` })
+            return yield* Effect.die(`order ${order.order_id} is ${status}, and the purchase did not fail`)
         }
       }),
       orders: Effect.fnUntraced(function* ({ query }) {

@@ -48,7 +48,10 @@ export interface WalletStatement {
   }>
 }
 
-/** How orders are paid. A wallet is in the database, so its failure is a `SqlError`. */
+/**
+ * How orders are paid. A wallet is in the database, so its failure is a `SqlError`. Each call has a minute. A refund
+ * without an answer is due again later.
+ */
 export class Billing extends Context.Service<
   Billing,
   {

@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { DomainName } from "../../model/Domain.ts"
-import type { RegistrarError } from "../registrar/Registrar.ts"
+import type { RegistrarError } from "./Registrar.ts"
 
 /** One record of a zone. `name` is relative to the domain; `@` is the domain itself. */
 export type ZoneRecord =
@@ -10,7 +10,7 @@ export type ZoneRecord =
 /** A TXT record. `name` is relative to the domain. */
 export type Text = Omit<Extract<ZoneRecord, { readonly type: "TXT" }>, "type">
 
-/** The DNS of domains that a registrar sold. */
+/** The DNS of domains that a registrar sold. A call has a minute. */
 export class DnsHost extends Context.Service<
   DnsHost,
   {

@@ -16,7 +16,10 @@ export class RegistrarError extends Schema.TaggedError<RegistrarError>()("Regist
   reason: Schema.Union([NameTaken, Refused, Uncertain])
 }) {}
 
-/** Buys domain names. Names are registrable names, without a subdomain. */
+/**
+ * Buys domain names. Names are registrable names, without a subdomain. A step of an order, which is up to three calls,
+ * has a minute, and a quote 4.8 s. Later than that counts as `Uncertain`.
+ */
 export class Registrar extends Context.Service<
   Registrar,
   {
