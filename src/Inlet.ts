@@ -71,6 +71,7 @@ import { Traces } from "./trace/Traces.ts"
 import { SenderRules } from "./trust/SenderRules.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
 import { ClientLimits } from "./workspaces/ClientLimits.ts"
+import { endLeases as endIdempotencyLeases } from "./workspaces/IdempotencyKeys.ts"
 import { WorkspaceLimits } from "./workspaces/WorkspaceLimits.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
 
@@ -147,6 +148,7 @@ const endLeases = Layer.effectDiscard(
     yield* UnreadMail.endLeases(sql)
     yield* DeliveryRows.endLeases(sql)
     yield* endOrderLeases(sql)
+    yield* endIdempotencyLeases(sql)
     yield* endOperationalLeases(sql)
     yield* endCertificateLeases(sql)
   })

@@ -4,6 +4,7 @@ import * as UnknownSettings from "./UnknownSettings.ts"
 /** Settings that count only if another one chooses them. */
 const chosen = [
   { by: "RAW_STORE", as: "s3", prefix: "S3_", otherwise: "raw messages go to RAW_DIR" },
+  { by: "BILLING_PROVIDER", as: "stripe", prefix: "STRIPE_", otherwise: "domains are paid with play money" },
   { by: "MAIL_SCANNER", as: "rspamd", prefix: "RSPAMD_", otherwise: "mail is not scanned" }
 ] as const
 

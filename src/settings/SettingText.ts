@@ -52,9 +52,15 @@ export const HttpUrl = Schema.String.check(
   })
 )
 
+/** Paths are added to it, so it has no slash at its end. */
 export const BaseUrl = HttpUrl.check(
   Schema.makeFilter((text) =>
     /[?#]/.test(text) ? "Expected a URL without ? and #, because paths are added to it" : undefined
+  )
+).pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transform({ decode: (text) => text.replace(/\/+$/, ""), encode: (text) => text })
   )
 )
 

@@ -17,9 +17,7 @@ export const layer = Layer.effectDiscard(
       `  Mode  ${mode}${mode === "production" ? "" : "; NODE_ENV=production is for mail that matters"}`,
       ...(roles.includes("http") ? [`  API   ${http.publicUrl}   reference ${http.publicUrl}/docs`] : []),
       ...(roles.includes("smtp") ? [`  SMTP  ${smtp.host}:${smtp.port}`] : []),
-      ...(roles.includes("http")
-        ? [`  Demo  ${http.publicUrl}/`, `  Console  ${http.publicUrl.replace(/\/$/, "")}/console`]
-        : []),
+      ...(roles.includes("http") ? [`  Demo  ${http.publicUrl}/`, `  Console  ${http.publicUrl}/console`] : []),
       ...(roles.includes("http") && roles.includes("smtp") && !http.production ? tour(http.publicUrl, smtp.port) : []),
       ""
     ]

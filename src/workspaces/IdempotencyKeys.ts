@@ -33,6 +33,9 @@ export const keptHours = 24
 /** The age at which a running request counts as lost, because its process has died. */
 const mostMinutes = 5
 
+/** Forgets the requests of a process that no longer exists. */
+export const endLeases = (sql: SqlClient.SqlClient) => sql`DELETE FROM idempotency_keys WHERE answer IS NULL`
+
 /** Maximum keys of a workspace. */
 const mostKeys = 10_000
 
@@ -110,7 +113,7 @@ export class IdempotencyKeys extends Context.Service<
         // Gone between the two statements: the first one came to nothing just now.
         if (row?.answer == null) {
           return yield* new Conflict({
-            message: "Idempotency-Key: The first request with this key is still running. Retry in a second"
+            message: `Idempotency-Key: The first request with this key is still running. Retry in a second, or within ${mostMinutes} minutes if the service stopped in its midst`
           })
         }
         return row.answer

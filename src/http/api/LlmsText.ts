@@ -13,7 +13,7 @@ export const layer = Layer.unwrap(
     const { billingProvider } = yield* Settings.purchase
     const document = OpenApiDocument.make(publicUrl)
     const text = render({
-      url: publicUrl.replace(/\/$/, ""),
+      url: publicUrl,
       limits: yield* limits,
       routes: routesOf(document),
       smtp: smtp === undefined ? "" : ` Mail by SMTP goes to ${smtp}.`,

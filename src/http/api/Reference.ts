@@ -12,7 +12,7 @@ export const layer = Layer.unwrap(
     const { publicUrl } = yield* Settings.http
     const document = OpenApiDocument.make(publicUrl)
     const json = CachedText.make(JSON.stringify(document), "application/json")
-    const { pages, search } = ReferencePages.make(document, publicUrl.replace(/\/$/, ""))
+    const { pages, search } = ReferencePages.make(document, publicUrl)
 
     const served = [...pages].map(([path, page]) => {
       const html = CachedText.make(page, "text/html; charset=utf-8", PageFrame.headers)

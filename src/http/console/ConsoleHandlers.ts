@@ -79,7 +79,7 @@ export const layer = HttpApiBuilder.group(
         const token = yield* sessions.makeLink(yield* CurrentWorkspace)
         const now = yield* Clock.currentTimeMillis
         return {
-          url: `${publicUrl.replace(/\/$/, "")}/console/sign-in#link=${Redacted.value(token)}`,
+          url: `${publicUrl}/console/sign-in#link=${Redacted.value(token)}`,
           expires_at: DateTime.makeUnsafe(now + linkSeconds * 1_000)
         }
       }),

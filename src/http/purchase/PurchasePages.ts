@@ -12,7 +12,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const orders = yield* Orders
     const { publicUrl } = yield* Settings.http
-    const url = publicUrl.replace(/\/$/, "")
+    const url = publicUrl
 
     /** The holder of an order id sees domain, years and state only. */
     const asked = Effect.gen(function* () {

@@ -49,11 +49,13 @@ export class Wallet extends Context.Service<
         `
       })
 
+      // One statement, so that the entries sum to the balance also during a purchase.
       const entries = SqlSchema.findAll({
         Request: Schema.String,
-        Result: Entry,
+        Result: Schema.Struct({ ...Entry.fields, balanceCents: Schema.Int }),
         execute: (workspaceId) => sql`
-          SELECT order_id, amount_cents, kind, created_at FROM wallet_entries
+          SELECT order_id, amount_cents, kind, created_at, balance_cents
+          FROM wallet_entries JOIN wallets USING (workspace_id)
           WHERE workspace_id = ${workspaceId} ORDER BY id DESC
         `
       })
@@ -100,7 +102,8 @@ export class Wallet extends Context.Service<
 
       const get = Effect.fn("Wallet.get")(function* (workspaceId: WorkspaceId) {
         yield* open(workspaceId)
-        return { balanceCents: yield* balance(workspaceId), entries: yield* entries(workspaceId) }
+        const found = yield* entries(workspaceId)
+        return { balanceCents: found[0]?.balanceCents ?? 0, entries: found }
       }, Bugs.die)
 
       return Wallet.of({ debit, refund, get })

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { endLeases } from "../../../src/workspaces/IdempotencyKeys.ts"
 import { eventually } from "../../Eventually.ts"
 import * as Mail from "../../Mail.ts"
 import * as Mailbox from "../../Mailbox.ts"
@@ -38,6 +39,28 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
       yield* remove(first.json.id)
       assert.strictEqual((yield* post("/api/domains", "one", { domain: "once.example.com" })).text, first.text)
       assert.lengthOf((yield* get("/api/domains")).json.domains, 0)
+    })
+  )
+
+  it.effect("is executed again if its process has gone, and one with an answer is not", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { post } = yield* customer
+      yield* post("/api/domains", "whole", { domain: "whole.example.com" })
+      yield* post("/api/domains", "cut-off", { domain: "cut.example.com" })
+      yield* sql`UPDATE idempotency_keys SET answer = NULL WHERE key = 'cut-off'`
+      assert.strictEqual((yield* post("/api/domains", "cut-off", { domain: "cut.example.com" })).status, 409)
+      yield* endLeases(sql)
+      const again = yield* post("/api/domains", "cut-off", { domain: "cut.example.com" })
+      const whole = yield* post("/api/domains", "whole", { domain: "whole.example.com" })
+      assert.deepStrictEqual(
+        [again, whole].map(({ headers, status }) => [status, headers["idempotency-replayed"]]),
+        [
+          [409, undefined],
+          [201, "true"]
+        ]
+      )
+      assert.match(again.json.error, /^A workspace can have 1 domain/)
     })
   )
 
