@@ -11,7 +11,7 @@ import type { MessageBytes } from "../intake/MessageBytes.ts"
 import type { Recipient } from "../intake/Recipient.ts"
 import * as Reply from "../intake/Reply.ts"
 import * as RetryKey from "../intake/RetryKey.ts"
-import { type Invalid, Unprocessable } from "../model/ApiError.ts"
+import { type Invalid, type Unauthorized, Unprocessable } from "../model/ApiError.ts"
 import type { Domain } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
@@ -34,7 +34,8 @@ export interface Relayed {
   readonly idempotencyKey: string | undefined
   /** The size that the relay announced. */
   readonly announced: number | undefined
-  readonly body: Stream.Stream<Uint8Array, Invalid>
+  /** Fails with Unauthorized if its key was replaced before its end. */
+  readonly body: Stream.Stream<Uint8Array, Invalid | Unauthorized | SqlError>
 }
 
 /** Accepts mail from a relay over HTTP. It takes the same path as mail by SMTP. */
@@ -47,7 +48,7 @@ export class Ingest extends Context.Service<
      */
     receive(
       relayed: Relayed
-    ): Effect.Effect<InboundEmailId, MailRefused.MailRefused | Unprocessable | Invalid | SqlError>
+    ): Effect.Effect<InboundEmailId, MailRefused.MailRefused | Unprocessable | Unauthorized | Invalid | SqlError>
   }
 >()("inlet/ingest/Ingest") {
   static readonly layer = Layer.effect(

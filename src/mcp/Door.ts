@@ -1,6 +1,8 @@
 import { Effect, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { CurrentWorkspace, serveAsHolder } from "../http/requests/Authorization.ts"
+import type { SqlError } from "effect/sql/SqlError"
+import { serveAsHolder } from "../http/requests/Authorization.ts"
+import { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import type { Forbidden, NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
 import * as ClientSession from "./ClientSession.ts"
 import * as Sessions from "./Sessions.ts"
@@ -42,7 +44,7 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
   const entered = <R>(
     served: (
       request: HttpServerRequest.HttpServerRequest
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, NotFound, R>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, NotFound | Unauthorized | SqlError, R>
   ) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       const { origin } = request.headers
@@ -59,10 +61,11 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
   return {
     post: entered((request) =>
       Effect.gen(function* () {
-        const { id } = yield* CurrentWorkspace
+        const { id, stillValid } = yield* CurrentWorkspace
         const own = yield* sessions.enter(id, request)
         // Reads the body here, so that a too large one is refused as on every route.
         yield* Effect.orDie(own.text)
+        yield* stillValid
         const response = yield* serve.pipe(
           Effect.provideService(HttpServerRequest.HttpServerRequest, own),
           Effect.provideService(ClientSession.ClientSession, ClientSession.of(id, request))

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
+import type { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import { OpenRequests } from "../http/requests/OpenRequests.ts"
 
 /** Runs a wait in one of the workspace's slots, and ends it when its key is revoked. */

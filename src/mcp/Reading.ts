@@ -6,7 +6,7 @@ import { EventContents } from "../events/EventContents.ts"
 import * as EventDomain from "../events/EventDomain.ts"
 import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
-import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
+import type { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import type { NotFound, TooManyRequests, Unavailable } from "../model/ApiError.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 

@@ -3,7 +3,7 @@ import { McpSchema, McpServer } from "effect/ai"
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
 import * as Outage from "../database/Outage.ts"
-import { CurrentWorkspace } from "../http/requests/Authorization.ts"
+import { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
 import { describe } from "../http/requests/ValidationErrors.ts"
 

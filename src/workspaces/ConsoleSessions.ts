@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -8,7 +8,7 @@ import { NotFound, Unauthorized } from "../model/ApiError.ts"
 import { type ConsoleSession, SessionId } from "../model/ConsoleSession.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import { KeyId } from "../model/WorkspaceKey.ts"
-import { type Opened, Workspaces } from "./Workspaces.ts"
+import { type Opened, recheckFrom, Workspaces } from "./Workspaces.ts"
 
 /** Hours without a request after which a session ends. */
 export const idleHours = 12
@@ -184,7 +184,9 @@ export class ConsoleSessions extends Context.Service<
       const authenticate: ConsoleSessions["Service"]["authenticate"] = Effect.fn("ConsoleSessions.authenticate")(
         function* (cookie) {
           const { watch } = workspaces.replacements()
-          const session = yield* ownSession(cookie)
+          const look = ownSession(cookie)
+          const now = yield* Clock.currentTimeMillis
+          const session = yield* look
           yield* noteUse(session)
           return {
             id: session.workspaceId,
@@ -195,7 +197,8 @@ export class ConsoleSessions extends Context.Service<
             scope: session.keyId === null ? ("full" as const) : ("read" as const),
             sessionId: session.id,
             // An open stream is no use of the session: a forgotten tab ends after the idle time too.
-            untilReplaced: watch(session.workspaceId, ownSession(cookie))
+            untilReplaced: watch(session.workspaceId, look),
+            stillValid: recheckFrom(now, look)
           }
         }
       )

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, PubSub, type Redacted, Schedule, Stream } from "effect"
+import { Clock, Context, Effect, Layer, PubSub, type Redacted, Schedule, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -26,7 +26,16 @@ export interface Opened {
   readonly keyHash: Uint8Array | null
   /** Never succeeds, and fails once the key is replaced or revoked: at once in this process, within 3 s in others. */
   readonly untilReplaced: Effect.Effect<never, Unauthorized>
+  /** Looks the key up again, unless that was done just now. For work that begins once the client has sent its body. */
+  readonly stillValid: Effect.Effect<void, Unauthorized | SqlError>
 }
+
+/** Milliseconds for which a key that was looked up counts as valid. */
+const justNow = 100
+
+/** Looks a key or session up again, once the last look-up is older than `justNow`. */
+export const recheckFrom = <A, E>(lookedUpAt: number, look: Effect.Effect<A, E>): Effect.Effect<void, E> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => (now - lookedUpAt < justNow ? Effect.void : Effect.asVoid(look)))
 
 /** Ends held requests whose key or session no longer works. */
 export interface Replacements {
@@ -52,8 +61,8 @@ export class Workspaces extends Context.Service<
     >
     /** The workspace of an API key. */
     authenticate(apiKey: Redacted.Redacted): Effect.Effect<Opened, Unauthorized | SqlError>
-    /** The old key stops working. Additional keys stay valid. */
-    rotateKey(id: WorkspaceId): Effect.Effect<Redacted.Redacted, SqlError>
+    /** The old key, of this SHA-256, stops working. Additional keys stay valid. Of two calls at once one fails. */
+    rotateKey(holder: Pick<Opened, "id" | "keyHash">): Effect.Effect<Redacted.Redacted, Unauthorized | SqlError>
     /** Creates an additional key. */
     createKey(
       id: WorkspaceId,
@@ -147,18 +156,29 @@ export class Workspaces extends Context.Service<
 
       const authenticate = Effect.fn("Workspaces.authenticate")(function* (apiKey: Redacted.Redacted) {
         const { watch } = replacements()
-        const found = yield* opened(apiKey)
-        return { ...found, untilReplaced: watch(found.id, opened(apiKey)) }
+        const look = opened(apiKey)
+        const now = yield* Clock.currentTimeMillis
+        const found = yield* look
+        return { ...found, untilReplaced: watch(found.id, look), stillValid: recheckFrom(now, look) }
       })
 
-      const rotateKey = Effect.fn("Workspaces.rotateKey")(function* (id: WorkspaceId) {
+      const rotateKey = Effect.fn("Workspaces.rotateKey")(function* ({ id, keyHash }: Pick<Opened, "id" | "keyHash">) {
         const apiKey = yield* ApiKey.make(random, "full")
         // The sessions of the old key end with it.
-        yield* sql`
-          WITH ended AS (DELETE FROM console_sessions WHERE workspace_id = ${id} AND key_id IS NULL),
-            unused AS (DELETE FROM console_links WHERE workspace_id = ${id})
-          UPDATE workspaces SET api_key_hash = ${ApiKey.hashOf(apiKey)} WHERE id = ${id}
+        const rotated = yield* sql`
+          WITH rotated AS (
+            UPDATE workspaces SET api_key_hash = ${ApiKey.hashOf(apiKey)}
+            WHERE id = ${id} AND api_key_hash = ${keyHash} RETURNING id
+          ), ended AS (
+            DELETE FROM console_sessions WHERE workspace_id IN (SELECT id FROM rotated) AND key_id IS NULL
+          ), unused AS (
+            DELETE FROM console_links WHERE workspace_id IN (SELECT id FROM rotated)
+          )
+          SELECT id FROM rotated
         `
+        if (rotated.length === 0) {
+          return yield* new Unauthorized({ message: "This API key was replaced meanwhile. Use the new one" })
+        }
         yield* tell(id)
         return apiKey
       })

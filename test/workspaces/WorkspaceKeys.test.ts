@@ -203,7 +203,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       yield* workspaces.revokeKey({ workspaceId: id, id: made.key.id })
       assert.match((yield* outcome(ofReader.untilReplaced)) ?? "", /it was revoked/)
       assert.isNull(yield* outcome(ofOwner.untilReplaced))
-      yield* workspaces.rotateKey(id)
+      yield* workspaces.rotateKey(ofOwner)
       assert.match((yield* outcome(ofOwner.untilReplaced)) ?? "", /it was replaced/)
     })
   )

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Domain } from "../../model/Domain.ts"
-import { CurrentWorkspace } from "../requests/Authorization.ts"
+import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 
 /**
  * A domain as shown to the caller. Read-only keys see only the host of the webhook URL, because the path may contain

@@ -7,6 +7,7 @@ import { InboundEmailId } from "../../model/InboundEmail.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as IngestKeys from "../requests/IngestKeys.ts"
 import { KnownParameters, Repeatable } from "../requests/KnownParameters.ts"
+import * as WholeBody from "../requests/WholeBody.ts"
 
 /** As many as SMTP accepts for a message. */
 const mostRecipients = 100
@@ -58,6 +59,7 @@ export class IngestApi extends HttpApiGroup.make("ingest")
       error: [Invalid.http, NotFound.http, TooLarge.http, Unprocessable.http, TooManyRequests.http, Unavailable.http]
     })
       .annotateMerge(IngestKeys.allowed)
+      .annotateMerge(WholeBody.ownReader)
       .annotateMerge(Context.make(Repeatable, ["recipient"]))
       .annotateMerge(
         OpenApi.annotations({

@@ -5,7 +5,7 @@ import { Domains } from "../../domains/Domains.ts"
 import { Ingest } from "../../ingest/Ingest.ts"
 import type { MailRefused } from "../../ingest/MailRefused.ts"
 import { Invalid } from "../../model/ApiError.ts"
-import { CurrentWorkspace } from "../requests/Authorization.ts"
+import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import { IngestApi } from "./IngestApi.ts"
@@ -55,7 +55,9 @@ export const layer = HttpApiBuilder.group(
             client: { address: query.client ?? "", helo: query.helo ?? "" },
             idempotencyKey: headers["idempotency-key"],
             announced: announced === undefined ? undefined : Number(announced),
-            body: Stream.mapError(request.stream, () => cutOff)
+            body: Stream.mapError(request.stream, () => cutOff).pipe(
+              Stream.concat(Stream.fromEffectDrain(holder.stillValid))
+            )
           })
           return HttpServerResponse.jsonUnsafe({ inbound_email_id: id }, { status: 202 })
         },

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OperationalEvents } from "../../operations/OperationalEvents.ts"
-import { CurrentWorkspace } from "../requests/Authorization.ts"
+import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import * as LedgerPage from "../requests/LedgerPage.ts"
 import { OperationsApi } from "./OperationsApi.ts"

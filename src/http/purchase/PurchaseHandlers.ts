@@ -4,7 +4,7 @@ import * as Cents from "../../model/Cents.ts"
 import { toOrder } from "../../purchase/Orders.ts"
 import { Purchase } from "../../purchase/Purchase.ts"
 import { Search } from "../../purchase/Search.ts"
-import { CurrentWorkspace } from "../requests/Authorization.ts"
+import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { PurchaseApi } from "./PurchaseApi.ts"
 

@@ -4,7 +4,7 @@ import { Domains } from "../../domains/Domains.ts"
 import { Replays } from "../../events/Replays.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
-import { CurrentWorkspace } from "../requests/Authorization.ts"
+import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { ReplaysApi } from "./ReplaysApi.ts"
 

@@ -3,25 +3,17 @@ import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Asker } from "../../database/Turns.ts"
 import { Forbidden, TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
-import type { SessionId } from "../../model/ConsoleSession.ts"
 import * as Settings from "../../Settings.ts"
 import { ConsoleSessions } from "../../workspaces/ConsoleSessions.ts"
-import { type Opened, Workspaces } from "../../workspaces/Workspaces.ts"
+import { Workspaces } from "../../workspaces/Workspaces.ts"
 import * as ConsoleCookie from "./ConsoleCookie.ts"
+import { CurrentWorkspace } from "./CurrentWorkspace.ts"
 import * as DatabaseErrors from "./DatabaseErrors.ts"
 import * as IngestKeys from "./IngestKeys.ts"
 import * as LimitedKeys from "./LimitedKeys.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 import { ReadKeys } from "./ReadKeys.ts"
-
-/** The workspace whose API key or console cookie this request carries, and what that key may do. */
-export class CurrentWorkspace extends Context.Service<
-  CurrentWorkspace,
-  Opened & {
-    /** The console session of a request with a cookie. */
-    readonly sessionId?: SessionId
-  }
->()("inlet/http/CurrentWorkspace") {}
+import * as WholeBody from "./WholeBody.ts"
 
 /**
  * Authenticates requests by their API keys, and counts them for the key's workspace. Refuses ingest keys, unless the
@@ -87,6 +79,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
             } else if (scope === "read" && !takesReadKeys) {
               return yield* Authorization.refusal(route)
             }
+            if (!Context.get(endpoint.annotations, WholeBody.ReadsBody)) yield* WholeBody.read
             return yield* httpEffect
           })
           const cookie =

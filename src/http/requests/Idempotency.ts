@@ -5,7 +5,7 @@ import { HttpApiMiddleware } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Conflict, Invalid, NotFound, TooManyRequests, Unprocessable } from "../../model/ApiError.ts"
 import { type Answer, IdempotencyKeys, isAnswer } from "../../workspaces/IdempotencyKeys.ts"
-import { CurrentWorkspace } from "./Authorization.ts"
+import { CurrentWorkspace } from "./CurrentWorkspace.ts"
 import * as DatabaseErrors from "./DatabaseErrors.ts"
 
 const form = "Expected 1 to 255 printable ASCII characters, such as a UUID"

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SecretsKey } from "../../workspaces/SecretsKey.ts"
-import type { CurrentWorkspace } from "./Authorization.ts"
+import type { CurrentWorkspace } from "./CurrentWorkspace.ts"
 
 type Holder = Pick<CurrentWorkspace["Service"], "keyId" | "limit">
 

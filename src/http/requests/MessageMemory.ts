@@ -1,11 +1,14 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
+import { SqlError } from "effect/sql"
 import { DataMemory, memoryFull } from "../../intake/DataMemory.ts"
-import { Unavailable } from "../../model/ApiError.ts"
+import { Unauthorized, Unavailable } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
-import { CurrentWorkspace } from "./Authorization.ts"
 import * as BodyLimit from "./BodyLimit.ts"
+import { CurrentWorkspace } from "./CurrentWorkspace.ts"
+import * as DatabaseErrors from "./DatabaseErrors.ts"
+import * as WholeBody from "./WholeBody.ts"
 
 /** A request's share of the message memory. */
 export class MessageShare extends Context.Service<
@@ -22,7 +25,9 @@ export class MessageShare extends Context.Service<
 export class MessageMemory extends HttpApiMiddleware.Service<
   MessageMemory,
   { requires: CurrentWorkspace; provides: MessageShare }
->()("inlet/http/MessageMemory", { error: Unavailable.http }) {
+>()("inlet/http/MessageMemory", {
+  error: [Unauthorized.http, Unavailable.http]
+}) {
   static readonly layer = Layer.effect(
     MessageMemory,
     Effect.gen(function* () {
@@ -49,12 +54,11 @@ export class MessageMemory extends HttpApiMiddleware.Service<
           const room = Effect.suspend(() =>
             share.take(Number.isNaN(told) ? most : Math.min(told, most)) ? Effect.void : memoryFull
           )
-          return yield* during(
-            Effect.andThen(
-              room,
-              Effect.provideService(httpEffect, MessageShare, { take: (bytes) => share.take(bytes), during })
-            )
+          const counted = Effect.andThen(
+            Effect.andThen(room, WholeBody.read),
+            Effect.provideService(httpEffect, MessageShare, { take: (bytes) => share.take(bytes), during })
           )
+          return yield* Effect.catchIf(during(counted), SqlError.isSqlError, (error) => DatabaseErrors.answer(error))
         })
       )
     })

@@ -2,6 +2,7 @@ import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Invalid } from "../../model/ApiError.ts"
+import * as WholeBody from "./WholeBody.ts"
 
 const decodeObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
@@ -23,7 +24,7 @@ const problemOf = (body: string): string | undefined => {
 /** Refuses a body that asks for something, which the route would ignore: a dry run would be a real one. */
 export const check = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
-  if (request.headers["transfer-encoding"] === undefined && !(Number(request.headers["content-length"]) > 0)) return
+  if (!WholeBody.isSent(request)) return
   // One that is too large or torn asks for nothing that can be read.
   const bytes = yield* Effect.orElseSucceed(request.arrayBuffer, () => new ArrayBuffer(0))
   const problem = problemOf(Buffer.from(bytes).toString().trim())

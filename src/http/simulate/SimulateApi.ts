@@ -11,6 +11,7 @@ import * as Idempotency from "../requests/Idempotency.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import { MessageMemory } from "../requests/MessageMemory.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
+import * as WholeBody from "../requests/WholeBody.ts"
 
 /** Text of one line, because a line break would end the header field. */
 const line = (most: number, description: string) =>
@@ -115,6 +116,7 @@ export class SimulateApi extends HttpApiGroup.make("simulate")
     })
       .middleware(Idempotency.Idempotency)
       .middleware(MessageMemory)
+      .annotateMerge(WholeBody.ownReader)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Simulate an incoming mail",

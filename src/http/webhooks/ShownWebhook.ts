@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Webhook } from "../../model/Webhook.ts"
-import { CurrentWorkspace } from "../requests/Authorization.ts"
+import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 
 /** A webhook as shown to the caller. Read keys see only the host of its URL, because the path may contain a token. */
 export const of = (webhook: Webhook) =>

@@ -10,8 +10,8 @@ import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
 import { ClientLimits } from "../../workspaces/ClientLimits.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { Workspaces } from "../../workspaces/Workspaces.ts"
-import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as ClientAddress from "../requests/ClientAddress.ts"
+import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { Operator } from "../requests/Operator.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
@@ -87,9 +87,7 @@ export const layer = HttpApiBuilder.group(
         return { workspace_id: id, opsWebhookUrl: url }
       }),
       rotateKey: () =>
-        CurrentWorkspace.use(({ id }) => workspaces.rotateKey(id)).pipe(
-          Effect.map((apiKey) => ({ api_key: Redacted.value(apiKey) }))
-        ),
+        CurrentWorkspace.use(workspaces.rotateKey).pipe(Effect.map((apiKey) => ({ api_key: Redacted.value(apiKey) }))),
       createKey: Effect.fnUntraced(function* ({ payload: { domain_id = null, name = null, pattern = null, scope } }) {
         const { id } = yield* CurrentWorkspace
         if (scope === "ingest" && pattern !== null) {
