@@ -9,14 +9,16 @@ const likeOf = (glob: string) => glob.replace(/[\\%_]/g, "\\$&").replaceAll("*",
  */
 export const takes = (sql: SqlClient.SqlClient, pattern: string, column: Statement.Fragment): Statement.Fragment => {
   const address = sql`lower(${column} COLLATE "C")`
-  // In the local part, a quoted string has its text (RFC 5321, section 4.1.2).
-  const localPart = sql`regexp_replace(substring(${address} FROM '^(.*)@[^@]*$'), '^"(.*)"$', '\\1')`
+  const typed = sql`substring(${address} FROM '^(.*)@[^@]*$')`
+  // As LocalPart.unquoted.
+  const localPart = sql`CASE WHEN ${typed} LIKE '"%"'
+    THEN regexp_replace(substr(${typed}, 2, length(${typed}) - 2), '\\\\(.)', '\\1', 'g') ELSE ${typed} END`
   const begins = `${likeOf(pattern)}%`
   // A name also takes addresses with a tag.
   const tagged = likeOf(pattern.includes("*") ? pattern : `${pattern}+*`)
   // Most addresses begin otherwise, and need no regular expression.
   return sql`CASE
-    WHEN ${address} LIKE ${begins} OR ${address} LIKE ${`"${begins}`}
+    WHEN ${address} LIKE ${begins} OR ${address} LIKE ${`"${begins}`} OR ${address} LIKE '"%\\\\%'
     THEN ${localPart} = ${pattern} OR ${localPart} LIKE ${tagged} ELSE false
   END`
 }

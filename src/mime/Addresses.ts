@@ -47,6 +47,10 @@ export const author = (field: HeaderField, charset?: string): Mailbox | null => 
   return isAuthor ? { ...first, name: HeaderText.decoded(first.name) } : null
 }
 
+/** Every address of the authors that can be read, also beside others or in no valid form. */
+export const authors = (field: HeaderField, charset?: string): ReadonlyArray<string> =>
+  parsed(field, charset).flatMap(({ address }) => (address === "" ? [] : [HeaderText.oneLine(address)]))
+
 /** Whether this contains one mailbox at one domain. */
 const isUsable = ({ address }: Mailbox): boolean => /^(?:[^\s@"]+|"[^"]*")@[^\s@]+$/.test(address)
 

@@ -50,6 +50,8 @@ export type Contents = Pick<
   readonly extracted: () => Extracted
   /** The address of the From field, or null if unusable. */
   readonly from: string | null
+  /** Every address in the From fields, for what must not be evaded by a second author. */
+  readonly authors: () => ReadonlyArray<string>
   /** The display name of that address, or null. */
   readonly fromName: string | null
 }
@@ -186,6 +188,7 @@ const contents = (
   return {
     message_id: first("message-id") ?? null,
     from: author?.address ?? null,
+    authors: () => (named.get("from") ?? []).flatMap((field) => Addresses.authors(field, charset)),
     fromName: author?.name || null,
     subject,
     text,

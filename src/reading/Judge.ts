@@ -1,4 +1,5 @@
 import type { Contents } from "../mime/Mime.ts"
+import { once } from "../mime/Once.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import type { Checked } from "../sender/SenderVerdicts.ts"
 import * as Alignment from "../trust/Alignment.ts"
@@ -9,11 +10,13 @@ import type { ReadTask } from "./ReadTask.ts"
 export const make = ({ envelope, rules, verdicts }: ReadTask, checked: Checked, contents: Contents) => {
   const alignment = verdicts === null ? Alignment.of(checked, contents) : () => Alignment.ofGiven(verdicts)
   const isEnvelopeConfirmed = checked.authentication.spf === "pass" && envelope.from !== "" && envelope.relayed !== true
+  const authors = once(() => [...contents.authors(), contents.from ?? envelope.from])
   return (recipient: string, webhookId: WebhookId): Judgement.Judgement =>
     Judgement.of(rules, {
       ...envelope,
       webhookId,
       author: contents.from,
+      authors,
       alignment: alignment(recipient),
       isEnvelopeConfirmed
     })

@@ -11,6 +11,17 @@ const localParts = [
   ...["agent-7", "AGENT-7", "agent-7+", "agent-7+tag", "agent-77", "agent-", "xagent-7", '"agent-7"', '"agent-7+x"'],
   ...['"agent-7', '""agent-7""', '"agent-7@x"', '"x-bot@agent-7"', "-bot", "a-bot", "a-bots", "x-BOT", "abc", "aXbXc"],
   ...["acb", "support", "support+", "support+x", "a%b", "axb", "a%b+c", "a_b", "a\\b", "'", "müller", "müller+x"],
+  ...[
+    '"agent\\-7"',
+    '"a\\gent-7+x"',
+    '"\\agent-7"',
+    '"agent-7\\"',
+    '"agent-7\\\\"',
+    '"a\\"-bot"',
+    '"',
+    '"\\"',
+    "\\agent-7"
+  ],
   ...["a\nb-bot", "İgent", "ıx", "", '""', "*", "agent-*"]
 ]
 

@@ -7,10 +7,18 @@ const utf8 = (...lines: ReadonlyArray<string>) => Buffer.from(lines.join("\r\n")
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.eml`, import.meta.url))
 
 /** Without the content that is extracted from the HTML later. */
-const told = ({ extracted: _e, kind: _k, match: _m, seen: _s, sender: _f, visible: _v, ...contents }: Mime.Contents) =>
-  contents
+const told = ({
+  authors: _a,
+  extracted: _e,
+  kind: _k,
+  match: _m,
+  seen: _s,
+  sender: _f,
+  visible: _v,
+  ...contents
+}: Mime.Contents) => contents
 
-const empty: Omit<Mime.Contents, "seen" | "extracted" | "kind" | "match" | "sender" | "visible"> = {
+const empty: Omit<Mime.Contents, "authors" | "seen" | "extracted" | "kind" | "match" | "sender" | "visible"> = {
   message_id: null,
   from: null,
   fromName: null,

@@ -142,6 +142,35 @@ layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "fal
     })
   )
 
+  it.effect("that blocks an author is not evaded by no author, a second one, or a damaged field", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, call, rule } = yield* withDomain()
+      const { id } = yield* rule({ list: "block", value: "spam.example" })
+      const heldBy = Effect.fnUntraced(function* (number: number, header: string, from: string) {
+        const subject = `evasion ${number}`
+        yield* Mailbox.deliver(inlet.smtpPort, address, `${header}Subject: ${subject}\r\n\r\nhello`, { from })
+        const { json } = yield* eventually(
+          call("GET", `/events?subject=${encodeURIComponent(subject)}`),
+          ({ json }) => json.events.length === 1
+        )
+        return json.events[0].trust.rule
+      })
+      const headers: ReadonlyArray<readonly [string, string]> = [
+        ["", "boss@spam.example"],
+        ["From: boss@spam.example, x@fine.example\r\n", "x@fine.example"],
+        ["From: x@fine.example, boss@spam.example\r\n", "x@fine.example"],
+        ["From: =?utf-8?q?boss=40spam=2Eexample?=\r\n", "boss@spam.example"],
+        ["From: x@fine.example\r\nFrom: boss@spam.example\r\n", "x@fine.example"],
+        ['From: "boss"@SPAM.example.\r\n', "x@fine.example"]
+      ]
+      for (const [number, [header, from]] of headers.entries()) {
+        assert.strictEqual(yield* heldBy(number, header, from), id, header)
+      }
+      assert.isNull(yield* heldBy(9, "From: x@fine.example\r\n", "x@fine.example"))
+    })
+  )
+
   it.effect("of a webhook is about its addresses alone, and its allow rules replace those of the domain", () =>
     Effect.gen(function* () {
       const { call, mail, rule } = yield* withDomain()
@@ -174,8 +203,13 @@ layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "fal
         )
       assert.strictEqual(yield* rcpt("news@a.stranger.example"), "550 5.7.1 This domain takes no mail from this sender")
       assert.match((yield* rcpt("news@stranger.example")) ?? "", /^250/)
+      const one = yield* rule({ list: "block", match: "envelope", value: "bad@fine.example", action: "reject" })
+      for (const typed of ["bad@fine.example", '"bad"@fine.example', '"b\\ad"@FINE.example']) {
+        yield* eventually(rcpt(typed), (reply) => reply?.startsWith("550") === true)
+      }
+      yield* call("DELETE", `/sender-rules/${one.id}`)
       assert.match((yield* rcpt("news@partner.example", "127.0.0.2")) ?? "", /^550/)
-      yield* eventually(call("GET", "/refusals?reason=sender_blocked"), ({ json }) => json.refusals.length === 2)
+      yield* eventually(call("GET", "/refusals?reason=sender_blocked"), ({ json }) => json.refusals.length >= 5)
       yield* call("DELETE", `/sender-rules/${id}`)
       yield* call("DELETE", `/sender-rules/${network.id}`)
       // A busy domain's rules are remembered for a second.

@@ -1,3 +1,4 @@
+import * as LocalPart from "../../model/LocalPart.ts"
 import { catchAll, type Route } from "../../model/Webhook.ts"
 import * as Glob from "./Glob.ts"
 
@@ -18,8 +19,8 @@ export const inOrder = <A extends Pick<Route, "pattern">>(routes: ReadonlyArray<
 
 export const localPartOf = (address: string) => address.slice(0, Math.max(0, address.lastIndexOf("@")))
 
-/** The local part as patterns see it: in lower case, without the quotes of a quoted string (RFC 5321, section 4.1.2). */
-const seen = (localPart: string) => localPart.replace(/^"(.*)"$/s, "$1").toLowerCase()
+/** The local part as patterns see it: its text in lower case. */
+const seen = (localPart: string) => LocalPart.unquoted(localPart).toLowerCase()
 
 /** True if the pattern takes this local part. */
 export const takes = (pattern: string, localPart: string): boolean => {
