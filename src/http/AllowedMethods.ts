@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { FindMyWay, HttpRouter } from "effect/http"
+import * as RequestPath from "./requests/RequestPath.ts"
 
 /** The methods of each path, for `405` answers. The router only reports a missing route. */
 export class AllowedMethods extends Context.Service<
@@ -12,7 +13,7 @@ export class AllowedMethods extends Context.Service<
   /** Wraps a router to record its routes. */
   static readonly layer = Layer.effectContext(
     Effect.map(HttpRouter.HttpRouter, (router) => {
-      const paths = FindMyWay.make<Set<string>>()
+      const paths = FindMyWay.make<Set<string>>(RequestPath.matching)
       const known = new Map<string, Set<string>>()
 
       const note = ({ method, path }: Pick<HttpRouter.Route, "method" | "path">) => {

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Clock, Effect, Exit, Metric, Option } from "effect"
 import * as ByteSize from "effect/ByteSize"
 import { SecureRandom } from "effect/crypto"
@@ -16,6 +18,7 @@ import * as PageFrame from "./pages/PageFrame.ts"
 import * as BodyLimit from "./requests/BodyLimit.ts"
 import * as ClientAddress from "./requests/ClientAddress.ts"
 import * as DatabaseErrors from "./requests/DatabaseErrors.ts"
+import * as RequestPath from "./requests/RequestPath.ts"
 
 /** Delay before a `429`, so that clients that retry at once cost little. */
 const refusalDelay = "500 millis"
@@ -76,14 +79,15 @@ export const layer = HttpRouter.middleware(
         const request = yield* HttpServerRequest.HttpServerRequest
         const asked = request.headers["x-request-id"]
         const id = asked !== undefined && /^[\w.:-]{1,128}$/.test(asked) ? asked : yield* random.uuidV7()
-        const path = request.url.replace(/[?#].*$/s, "")
+        const path = RequestPath.of(request.url)
         const started = yield* Clock.currentTimeMillis
         const largest = BodyLimit.of(request, path, messageBytes)
         const answer = begin(request, ClientAddress.of(request, trustProxy))
 
+        const refused = refusedUnread(request, path, largest)
         const handled =
-          Number(request.headers["content-length"] ?? 0) > largest && !BodyLimit.isIngest(request.method, path)
-            ? Effect.succeed(failure(413, BodyLimit.tooLarge(largest)))
+          refused !== undefined
+            ? Effect.succeed(refused)
             : counted(
                 answer,
                 Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), (exit) =>
@@ -136,6 +140,28 @@ export const layer = HttpRouter.middleware(
 const noRoute = "No such route; GET /docs lists them"
 
 const failure = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ error: message }, { status })
+
+/** As HTTP/1.1 demands (RFC 9112, section 3.2). Node keeps the first of several. */
+const hasOneHost = (request: HttpServerRequest.HttpServerRequest): boolean => {
+  const { httpVersion, rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage // The server supports only HTTP/1.1.
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length
+  return hosts === 1 || (hosts === 0 && httpVersion === "1.0")
+}
+
+/** The answer to a request that is refused by its header alone. */
+const refusedUnread = (request: HttpServerRequest.HttpServerRequest, path: string, largest: number) => {
+  const { headers, method } = request
+  if (!hasOneHost(request)) return failure(400, "Host: Expected it once")
+  if (RequestPath.isDisguised(path)) return unrouted(request, path, [])
+  // Nothing decodes it, and compressed mail would be stored as it came.
+  if (!/^\s*(?:identity\s*)?$/i.test(headers["content-encoding"] ?? "")) {
+    return failure(400, "Content-Encoding: Expected none. Send the body uncompressed")
+  }
+  if (Number(headers["content-length"] ?? 0) > largest && !BodyLimit.isIngest(method, path)) {
+    return failure(413, BodyLimit.tooLarge(largest))
+  }
+  return undefined
+}
 
 const isUnrouted = (cause: Cause.Cause<unknown>) =>
   cause.reasons.some(

@@ -34,6 +34,7 @@ import { LimitedCursors } from "./requests/LimitedCursors.ts"
 import { MessageMemory } from "./requests/MessageMemory.ts"
 import { OpenRequests } from "./requests/OpenRequests.ts"
 import { Operator } from "./requests/Operator.ts"
+import * as RequestPath from "./requests/RequestPath.ts"
 import { ValidationErrors } from "./requests/ValidationErrors.ts"
 import * as SimulateHandlers from "./simulate/SimulateHandlers.ts"
 import * as ChallengeRoute from "./system/ChallengeRoute.ts"
@@ -97,4 +98,6 @@ const listener = Layer.unwrap(Effect.map(Settings.http, ({ host, port }) => List
 
 /** Serves the API and these routes. */
 export const layerWith = <E, R>(others: Layer.Layer<never, E, R>) =>
-  HttpRouter.serve(routes(others), { disableLogger: true }).pipe(Layer.provide(listener))
+  HttpRouter.serve(routes(others), { disableLogger: true, routerConfig: RequestPath.matching }).pipe(
+    Layer.provide(listener)
+  )

@@ -23,7 +23,8 @@ export const layer = (address: { readonly host: string; readonly port: number })
       const timeouts = yield* Timeouts
       const bounded = yield* Connections.make
       const makeServer = () => {
-        const server = MalformedRequests.answered(bounded(createServer(timeouts)))
+        // Edge answers a request without Host, in the form of every error.
+        const server = MalformedRequests.answered(bounded(createServer({ ...timeouts, requireHostHeader: false })))
         const others = server.listenerCount("request")
         // The port opens before the routes are registered. An earlier request would never be answered.
         return server.on("request", (_request, response) => {

@@ -3,6 +3,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import * as Settings from "../Settings.ts"
 import * as Listener from "./Listener.ts"
+import * as RequestPath from "./requests/RequestPath.ts"
 import * as Readiness from "./system/Readiness.ts"
 
 /** `METRICS_PORT` cannot be opened. */
@@ -34,7 +35,7 @@ export const layer = Layer.unwrap(
     const roles = yield* Settings.roles
     const { host, metricsPort: port } = yield* Settings.http
     if (port === undefined || roles.includes("http")) return Layer.empty
-    return HttpRouter.serve(routes, { disableLogger: true }).pipe(
+    return HttpRouter.serve(routes, { disableLogger: true, routerConfig: RequestPath.matching }).pipe(
       Layer.provide(Listener.layer({ host, port })),
       Layer.catchTag("ServeError", ({ cause }) => Layer.effectDiscard(new MonitorListenError({ cause })))
     )

@@ -1,4 +1,5 @@
 import { connect } from "node:net"
+import { gzipSync } from "node:zlib"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Answer } from "../ApiCall.ts"
@@ -42,6 +43,23 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         for (const path of ["/nope", "/api", "/api/", "/api/nope?a=b", "/api/domains/%zz"]) {
           assertError(yield* inlet.call("GET", path), 404)
         }
+      })
+    )
+
+    it.effect("answer 404 for a path in another spelling, which a rule of a proxy would miss", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const path of [
+          "/METRICS",
+          "//metrics",
+          "/%6detrics",
+          "/Admin/status",
+          "//api/workspaces",
+          "/api/%77orkspaces"
+        ]) {
+          assertError(yield* inlet.call("GET", path), 404)
+        }
+        assert.strictEqual((yield* inlet.call("GET", "/metrics/")).status, 200)
       })
     )
 
@@ -268,6 +286,27 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
+    it.effect("answer 400 to a compressed one, which nothing decodes, and store no such mail", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domain, domainId, key } = yield* inlet.inbox()
+        const message = /^Content-Encoding: Expected none/
+        for (const encoding of ["gzip", "br", "x-unknown", "identity, gzip"]) {
+          const headers = { "content-encoding": encoding }
+          assertError(yield* inlet.call("POST", "/api/workspaces", { body: { name: "a" }, headers }), 400, message)
+          const mail = yield* inlet.call("POST", `/api/domains/${domainId}/ingest?recipient=a@${domain}&from=`, {
+            key,
+            body: gzipSync("Subject: a\r\n\r\nhello"),
+            headers: { ...headers, "content-type": "message/rfc822" }
+          })
+          assertError(mail, 400, message)
+        }
+        assert.lengthOf((yield* inlet.call("GET", `/api/domains/${domainId}/events`, { key })).json.events, 0)
+        const plain = { body: { name: "a" }, headers: { "content-encoding": "identity" } }
+        assert.strictEqual((yield* inlet.call("POST", "/api/workspaces", plain)).status, 201)
+      })
+    )
+
     it.effect("need none if no field is required", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -292,6 +331,19 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         assert.strictEqual(fits.status, 201)
         const over = yield* inlet.call("POST", "/api/workspaces", { body: filled(256 * 1_024 + 1) })
         assertError(over, 413, /256 KiB/)
+      })
+    )
+
+    it.effect("answer 400 without Host or with two, in the form of every error", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const hosts of ["", "Host: a.example\r\nHost: b.example\r\n"]) {
+          const answer = yield* speak(inlet.url, `GET /health HTTP/1.1\r\n${hosts}\r\n`)
+          assert.match(answer, /^HTTP\/1\.1 400 /)
+          assert.match(answer, /\r\nx-request-id: /i)
+          assert.match(answer, /\{"error":"Host: Expected it once"\}$/)
+        }
+        assert.match(yield* speak(inlet.url, "GET /health HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 200 /)
       })
     )
 

@@ -49,6 +49,12 @@ export const layer = HttpApiBuilder.group(
           })
         }
         const request = yield* HttpServerRequest.HttpServerRequest
+        // The browser sends no cookie with it, so a page elsewhere would replace the visitor's inbox.
+        if (request.headers["sec-fetch-site"] === "cross-site") {
+          return yield* new Forbidden({
+            message: "A page of another site opens no demo inbox. Open this service's own"
+          })
+        }
         const cookie = request.cookies[cookieName]
         const { inbox, newCookie } = yield* inboxes.open(
           cookie === undefined ? undefined : Redacted.make(cookie),

@@ -8,6 +8,7 @@ import * as Settings from "../../Settings.ts"
 import * as BodyLimit from "./BodyLimit.ts"
 import { CurrentWorkspace } from "./CurrentWorkspace.ts"
 import * as DatabaseErrors from "./DatabaseErrors.ts"
+import * as RequestPath from "./RequestPath.ts"
 import * as WholeBody from "./WholeBody.ts"
 
 /** A request's share of the message memory. */
@@ -38,7 +39,7 @@ export class MessageMemory extends HttpApiMiddleware.Service<
         Effect.gen(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest
           const { id } = yield* CurrentWorkspace
-          const most = BodyLimit.of(request, request.url.replace(/[?#].*$/s, ""), messageBytes)
+          const most = BodyLimit.of(request, RequestPath.of(request.url), messageBytes)
           const told = Number(request.headers["content-length"] ?? Number.NaN)
           const share = memory.enter(id)
           let users = 0
