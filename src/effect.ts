@@ -5,7 +5,7 @@ export type { InboundEvent, OperationalEvent, Rejected, RequestHeaders, WebhookE
 
 export interface Request extends Omit<PlainRequest, "secret"> {
   /** `webhook_signing_secret` of the workspace, `whsec_` included. */
-  readonly secret: string | Redacted.Redacted
+  readonly secret: string | Redacted.Redacted | undefined
 }
 
 /** `verifySync` of `inlet-mail/webhook` for programs with Effect, with their Clock and typed errors. */

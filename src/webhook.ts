@@ -276,8 +276,8 @@ export interface Request {
   readonly headers: RequestHeaders
   /** The raw body. */
   readonly rawBody: Uint8Array | string
-  /** `webhook_signing_secret` of the workspace, `whsec_` included. */
-  readonly secret: string
+  /** `webhook_signing_secret` of the workspace, `whsec_` included. Undefined, as an unset variable, is a TypeError. */
+  readonly secret: string | undefined
 }
 
 /**

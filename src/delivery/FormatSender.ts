@@ -1,10 +1,11 @@
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { InboundEvent } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
 import * as FailureReason from "./FailureReason.ts"
 import * as BasicAuth from "./formats/BasicAuth.ts"
 import { CarriedMails, type MailGone, MailUnready } from "./formats/CarriedMails.ts"
+import * as FormatAttempt from "./formats/FormatAttempt.ts"
 import { SealedCredentials } from "./formats/SealedCredentials.ts"
 import type { Recipe, Stamp } from "./formats/WebhookFormat.ts"
 import { WebhookFormats } from "./formats/WebhookFormats.ts"
@@ -12,18 +13,12 @@ import type { LeasedDelivery } from "./Lease.ts"
 import * as RequestMemory from "./RequestMemory.ts"
 import { failed, type Outcome, WebhookSender } from "./WebhookSender.ts"
 
-/** Bytes of the random part of a stamp. */
-const randomBytes = 32
-
 /** The longest time until the raw message and its parts are loaded, memory included, within the lease of the delivery. */
 const longestLoad = "20 seconds"
 
 /** Maximum bytes of a request body: a multiple of the largest message, plus a fixed part. */
 const mostOfMessage = 8
 const mostBesides = 1024 * 1024
-
-/** The format could not make the request. `message` is shown to the workspace. */
-class Unmade extends Schema.TaggedError<Unmade>()("Unmade", { message: Schema.String }) {}
 
 /** Makes webhook requests in other formats than Inlet's own. */
 export class FormatSender extends Context.Service<
@@ -75,13 +70,13 @@ const make = Effect.gen(function* () {
       Effect.catchDefect((defect) =>
         Effect.andThen(
           Effect.logError("A webhook format failed", defect),
-          Effect.fail(new Unmade({ message: FailureReason.unmadeBy(delivery.format) }))
+          Effect.fail(new FormatAttempt.Unmade({ message: FailureReason.unmadeBy(delivery.format) }))
         )
       ),
       Effect.filterOrFail(
         ({ body }) => body.byteLength <= mostBytes,
         ({ body }) =>
-          new Unmade({
+          new FormatAttempt.Unmade({
             message: FailureReason.tooLong(delivery.format, body.byteLength, mostBytes)
           })
       )
@@ -91,14 +86,8 @@ const make = Effect.gen(function* () {
     const format = formats.get(delivery.format)
     if (format === undefined) return failed(FailureReason.unknownFormat(delivery.format))
     const opened = yield* credentials.open(delivery.credentials, delivery.webhookId)
-    const now = yield* Clock.currentTimeMillis
-    const stamp: Stamp = {
-      seconds: Math.floor(now / 1_000),
-      attempt: delivery.attempt,
-      random: yield* random.randomBytes(randomBytes),
-      credentials: opened,
-      secrets: delivery.secrets
-    }
+    const { attempt, secrets } = delivery
+    const stamp = yield* FormatAttempt.stamp(random, { attempt, credentials: opened, secrets })
     const request = yield* Effect.result(made(delivery, format.recipe(new URL(delivery.url), opened), stamp))
     if (request._tag === "Failure") {
       return request.failure._tag === "Crowded" ? yield* request.failure : notSent(request.failure)
@@ -116,7 +105,7 @@ const make = Effect.gen(function* () {
   return FormatSender.of({ send: (delivery) => Effect.scoped(deliver(delivery)) })
 })
 
-const notSent = ({ _tag, message }: MailGone | MailUnready | Unmade): Outcome => ({
+const notSent = ({ _tag, message }: MailGone | MailUnready | FormatAttempt.Unmade): Outcome => ({
   ...failed(message),
   isFinal: _tag === "MailGone"
 })

@@ -22,7 +22,7 @@ const messagesAtOnce = 20
 const most = 10_000
 
 /**
- * What other processes are to be told, each domain and webhook once. A message is the id of its process and, after
+ * The news for other processes, each domain and webhook once. A message is the id of its process and, after
  * commas, a domain id for each announcement, with the id of a webhook if events are due.
  */
 export class News {

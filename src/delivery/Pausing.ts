@@ -6,7 +6,7 @@ import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
 
 const paused = Metric.counter("inlet_webhooks_paused_total", {
-  description: "Webhooks paused, for they only failed",
+  description: "Webhooks paused because all their requests failed",
   incremental: true
 })
 const resumed = Metric.counter("inlet_webhooks_resumed_total", {
@@ -43,11 +43,11 @@ export const resumeAll = Effect.fn("Pausing.resumeAll")(function* (
   domainId: DomainId,
   webhookId: WebhookId | null
 ) {
-  const paused = yield* sql<{ readonly id: WebhookId }>`
+  const webhooks = yield* sql<{ readonly id: WebhookId }>`
     SELECT id FROM webhooks
     WHERE domain_id = ${domainId} AND paused_at IS NOT NULL AND (${webhookId}::uuid IS NULL OR id = ${webhookId})
   `
-  yield* Effect.forEach(paused, ({ id }) => lift(sql, id, "paused"), { discard: true })
+  yield* Effect.forEach(webhooks, ({ id }) => lift(sql, id, "paused"), { discard: true })
 })
 
 /** Ends the failing or paused state of a webhook, whose waiting deliveries follow in steps, the first of them at once. */

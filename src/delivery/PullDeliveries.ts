@@ -3,9 +3,9 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import * as Columns from "../database/Columns.ts"
-import { Conflict, NotFound } from "../model/ApiError.ts"
+import { Conflict, type NotFound } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
-import type { DomainId, DomainStatus } from "../model/Domain.ts"
+import { type DomainId, type DomainStatus, noSuchDomain } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import { noSuchWebhook, plainFormat, type WebhookAction, type WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
@@ -232,10 +232,7 @@ const dueWebhooks = Effect.fnUntraced(function* (
     WHERE domains.id = ${domainId}
   `
   const [domain] = found
-  if (domain === undefined)
-    return yield* new NotFound({
-      message: "No domain with this id in this workspace. GET /api/domains lists them"
-    })
+  if (domain === undefined) return yield* noSuchDomain
   if (domain.status === "disabled") {
     return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
   }

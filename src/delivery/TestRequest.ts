@@ -1,4 +1,4 @@
-import { Clock, Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { EventId, InboundEvent } from "../model/InboundEvent.ts"
@@ -6,13 +6,11 @@ import { plainFormat, type WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as FailureReason from "./FailureReason.ts"
 import * as BasicAuth from "./formats/BasicAuth.ts"
+import * as FormatAttempt from "./formats/FormatAttempt.ts"
 import * as RawOptions from "./formats/RawOptions.ts"
 import { SealedCredentials } from "./formats/SealedCredentials.ts"
-import type { FormatRequest, Stamp } from "./formats/WebhookFormat.ts"
+import type { FormatRequest } from "./formats/WebhookFormat.ts"
 import { WebhookFormats } from "./formats/WebhookFormats.ts"
-
-/** The format of the webhook could not make the request. */
-export class Unmade extends Schema.TaggedError<Unmade>()("Unmade", { message: Schema.String }) {}
 
 /** A request, and the values in it that are not to be shown. */
 interface Sample extends FormatRequest {
@@ -38,15 +36,10 @@ export const make = Effect.gen(function* () {
     const plain: Sample = { headers: { "Content-Type": "application/json" }, body, secrets: [] }
     if (row === undefined || row.format === plainFormat) return plain
     const format = formats.get(row.format)
-    if (format === undefined) return yield* new Unmade({ message: FailureReason.unknownFormat(row.format) })
+    if (format === undefined)
+      return yield* new FormatAttempt.Unmade({ message: FailureReason.unknownFormat(row.format) })
     const opened = yield* credentials.open(row.credentials, webhook.id)
-    const stamp: Stamp = {
-      seconds: Math.floor((yield* Clock.currentTimeMillis) / 1_000),
-      attempt: 1,
-      random: yield* random.randomBytes(32),
-      credentials: opened,
-      secrets
-    }
+    const stamp = yield* FormatAttempt.stamp(random, { attempt: 1, credentials: opened, secrets })
     // Written by TestEvent.
     const event = JSON.parse(sample.payload) as InboundEvent
     const mail = { eventId: sample.id, payload: body, event, message: messageOf(event), parts: [], text: event.text }
@@ -60,7 +53,7 @@ export const make = Effect.gen(function* () {
           secrets: raw === undefined ? [] : RawOptions.secrets(Redacted.value(raw))
         }
       },
-      catch: () => new Unmade({ message: FailureReason.unmadeBy(row.format) })
+      catch: () => new FormatAttempt.Unmade({ message: FailureReason.unmadeBy(row.format) })
     })
   })
 })

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
-import { Domain, DomainId, type DomainName, type DomainStatus } from "../model/Domain.ts"
+import { Domain, DomainId, type DomainName, type DomainStatus, noSuchDomain } from "../model/Domain.ts"
 import type { SpamAction } from "../model/Spam.ts"
 import { catchAllOf } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
@@ -105,13 +105,9 @@ export class Domains extends Context.Service<
           live_at: row.liveAt
         })
 
-      const notFound = new NotFound({
-        message: "No domain with this id in this workspace. GET /api/domains lists them"
-      })
-
       const get = Effect.fn("Domains.get")(function* (owned: Owned) {
         const [row] = yield* rows.selectOwned(owned)
-        return row === undefined ? yield* notFound : toDomain(row)
+        return row === undefined ? yield* noSuchDomain : toDomain(row)
       })
 
       const create = Effect.fn("Domains.create")(function* (workspaceId: WorkspaceId, name: DomainName) {
@@ -207,7 +203,7 @@ export class Domains extends Context.Service<
 
       const setSpam = Effect.fn("Domains.setSpam")(function* (owned: Owned, spamAction: SpamAction) {
         const [row] = yield* rows.updateSpamAction({ ...owned, spamAction })
-        return row === undefined ? yield* notFound : toDomain(row)
+        return row === undefined ? yield* noSuchDomain : toDomain(row)
       })
 
       // Leftover bytes have no row, so the sweeper removes them.
@@ -231,7 +227,7 @@ export class Domains extends Context.Service<
             sql`DELETE FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`
           )
         )
-        if (deleted.length === 0) return yield* notFound
+        if (deleted.length === 0) return yield* noSuchDomain
         yield* removeRaw(id)
       })
 

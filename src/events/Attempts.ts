@@ -2,11 +2,11 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import { Invalid } from "../model/ApiError.ts"
+import type { Invalid } from "../model/ApiError.ts"
 import { AttemptId, type DeliveryAttempt } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
-import type { Page } from "../model/Page.ts"
+import * as Page from "../model/Page.ts"
 
 const Row = Schema.Struct({
   id: AttemptId,
@@ -53,7 +53,7 @@ export class Attempts extends Context.Service<
         readonly statusCode?: number | undefined
         readonly since?: DateTime.Utc | undefined
       }
-    ): Effect.Effect<Page<DeliveryAttempt>, Invalid | SqlError>
+    ): Effect.Effect<Page.Page<DeliveryAttempt>, Invalid | SqlError>
   }
 >()("inlet/events/Attempts") {
   static readonly layer = Layer.effect(
@@ -114,7 +114,7 @@ export class Attempts extends Context.Service<
               SELECT id FROM delivery_attempts WHERE domain_id = ${domainId} AND id = ${cursor}
             `
           : []
-        return rows[0]?.id ?? (yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" }))
+        return rows[0]?.id ?? (yield* Page.noSuchCursor)
       })
 
       const list: Attempts["Service"]["list"] = Effect.fn("Attempts.list")(function* (
@@ -125,9 +125,10 @@ export class Attempts extends Context.Service<
         const range = { domainId, eventId, before, since }
         const rows = yield* select(range, { ok, statusCode }, limit + 1)
         const isSearch = ok !== undefined || statusCode !== undefined
+        const { items, nextCursor } = Page.of(rows, limit)
         return {
-          items: rows.slice(0, limit).map(({ eventId, ...row }) => ({ ...row, event_id: eventId })),
-          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : isSearch ? yield* reached(range) : null
+          items: items.map(({ eventId, ...row }) => ({ ...row, event_id: eventId })),
+          nextCursor: nextCursor ?? (isSearch ? yield* reached(range) : null)
         }
       }, Bugs.die)
 

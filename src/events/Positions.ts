@@ -1,11 +1,10 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as RecipientPattern from "../database/RecipientPattern.ts"
-import { Invalid, NotFound } from "../model/ApiError.ts"
-import type { DomainId } from "../model/Domain.ts"
+import { Invalid } from "../model/ApiError.ts"
+import { type DomainId, noSuchDomain } from "../model/Domain.ts"
+import { noSuchCursor } from "../model/Page.ts"
 import * as Mark from "./Mark.ts"
-
-const noSuchDomain = new NotFound({ message: "No domain with this id in this workspace. GET /api/domains lists them" })
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
@@ -68,7 +67,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const position = mark === undefined ? yield* positionOf(domainId, cursor, only) : mark.position
     const kind = mark?.kind ?? "desc"
     if (position === undefined || kind === "now") {
-      return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page of this list" })
+      return yield* noSuchCursor
     }
     if (kind !== order) {
       return yield* new Invalid({

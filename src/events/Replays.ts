@@ -1,12 +1,12 @@
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import * as Pausing from "../delivery/Pausing.ts"
-import { Conflict, Invalid, NotFound, type TooManyRequests } from "../model/ApiError.ts"
+import { Conflict, type Invalid, NotFound, type TooManyRequests } from "../model/ApiError.ts"
 import { DomainId, type DomainStatus } from "../model/Domain.ts"
-import type { Page } from "../model/Page.ts"
+import * as Page from "../model/Page.ts"
 import { type Replay, ReplayId, ReplayState, ReplayStatus } from "../model/Replay.ts"
 import { noSuchWebhook, WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
@@ -59,7 +59,7 @@ export class Replays extends Context.Service<
     list(
       domainId: DomainId,
       page: { readonly limit: number; readonly cursor?: string | undefined }
-    ): Effect.Effect<Page<Replay>, Invalid | SqlError>
+    ): Effect.Effect<Page.Page<Replay>, Invalid | SqlError>
     get(domainId: DomainId, id: ReplayId): Effect.Effect<Replay, NotFound | SqlError>
     /** Stops a job. What it made due stays due. A finished job stays as it is. */
     stop(domainId: DomainId, id: ReplayId): Effect.Effect<Replay, NotFound | SqlError>
@@ -115,15 +115,9 @@ export class Replays extends Context.Service<
       }, Bugs.die)
 
       const list: Replays["Service"]["list"] = Effect.fn("Replays.list")(function* (domainId, { cursor, limit }) {
-        const before = cursor === undefined ? Option.none() : Schema.decodeOption(ReplayId)(cursor)
-        if (cursor !== undefined && Option.isNone(before)) {
-          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
-        }
-        const found = yield* rows.list({ domainId, before: Option.getOrNull(before), limit: limit + 1 })
-        return {
-          items: found.slice(0, limit).map(toReplay),
-          nextCursor: found.length > limit ? (found[limit - 1]?.id ?? null) : null
-        }
+        const before = (yield* Page.idIn(ReplayId)(cursor)) ?? null
+        const { items, nextCursor } = Page.of(yield* rows.list({ domainId, before, limit: limit + 1 }), limit)
+        return { items: items.map(toReplay), nextCursor }
       }, Bugs.die)
 
       const get: Replays["Service"]["get"] = Effect.fn("Replays.get")(function* (domainId, id) {

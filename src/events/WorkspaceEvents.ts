@@ -3,10 +3,10 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { HeavyReads } from "../database/HeavyReads.ts"
-import { Invalid } from "../model/ApiError.ts"
+import type { Invalid } from "../model/ApiError.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
-import type { Page } from "../model/Page.ts"
+import { noSuchCursor, type Page } from "../model/Page.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 import * as EventQuery from "./EventQuery.ts"
@@ -230,7 +230,7 @@ export class WorkspaceEvents extends Context.Service<
       ) {
         const mark = cursor === undefined ? undefined : WorkspaceMark.decode(workspaceId, cursor)
         if (cursor !== undefined && mark === undefined) {
-          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page of this list" })
+          return yield* noSuchCursor
         }
         const ranges = own(workspaceId, filter, { mark, domainId })
         const [counted] = yield* sql<{ readonly domains: number }>`

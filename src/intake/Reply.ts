@@ -74,7 +74,7 @@ export const bug: Reply = {
 export const fromCause = (cause: Cause.Cause<IntakeError | DataMemoryFull>): Reply =>
   Option.match(Cause.findErrorOption(cause), { onNone: () => bug, onSome: fromError })
 
-/** The replies to an envelope address that is none, as smtp-server gives them by itself. */
+/** The replies to an invalid envelope address, the same that smtp-server gives by itself. */
 export const badSender: Reply = {
   code: 501,
   enhanced: "5.1.7",

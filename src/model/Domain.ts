@@ -1,8 +1,14 @@
 import { Schema } from "effect"
+import { NotFound } from "./ApiError.ts"
 import { SpamAction } from "./Spam.ts"
 
 export const DomainId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("DomainId"))
 export type DomainId = typeof DomainId.Type
+
+/** The workspace has no such domain. */
+export const noSuchDomain = new NotFound({
+  message: "No domain with this id in this workspace. GET /api/domains lists them"
+})
 
 /** A domain name in canonical form: lower case, A-labels, no trailing dot. */
 export const DomainName = Schema.String.pipe(Schema.brand("DomainName"))

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import { Invalid } from "../model/ApiError.ts"
+import type { Invalid } from "../model/ApiError.ts"
 import {
   type LedgerEntry,
   type OperationalDelivery,
@@ -10,7 +10,7 @@ import {
   OperationalEventId,
   OperationalEventType
 } from "../model/OperationalEvent.ts"
-import type { Page } from "../model/Page.ts"
+import * as Page from "../model/Page.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
 const time = Schema.NullOr(Schema.DateTimeUtcFromDate)
@@ -36,9 +36,9 @@ export class OperationalEvents extends Context.Service<
   OperationalEvents,
   {
     /** Those of a workspace, newest first. `cursor` is the id of the last event of the page before. */
-    list(workspaceId: WorkspaceId, page: Listed): Effect.Effect<Page<LedgerEntry>, Invalid | SqlError>
+    list(workspaceId: WorkspaceId, page: Listed): Effect.Effect<Page.Page<LedgerEntry>, Invalid | SqlError>
     /** For the operator: those of every workspace and of the service itself. */
-    listAll(page: Listed): Effect.Effect<Page<LedgerEntry>, Invalid | SqlError>
+    listAll(page: Listed): Effect.Effect<Page.Page<LedgerEntry>, Invalid | SqlError>
   }
 >()("inlet/operations/OperationalEvents") {
   static readonly layer = Layer.effect(
@@ -68,14 +68,9 @@ export class OperationalEvents extends Context.Service<
       })
 
       const page = Effect.fnUntraced(function* (workspaceId: WorkspaceId | undefined, { cursor, limit, type }: Listed) {
-        if (cursor !== undefined && !Schema.is(OperationalEventId)(cursor)) {
-          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
-        }
-        const rows = yield* select({ workspaceId, type, before: cursor, limit: limit + 1 })
-        return {
-          items: rows.slice(0, limit).map((row) => ({ event: row.payload, delivery: deliveryOf(row) })),
-          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
-        }
+        const before = yield* Page.idIn(OperationalEventId)(cursor)
+        const { items, nextCursor } = Page.of(yield* select({ workspaceId, type, before, limit: limit + 1 }), limit)
+        return { items: items.map((row) => ({ event: row.payload, delivery: deliveryOf(row) })), nextCursor }
       }, Bugs.die)
 
       return OperationalEvents.of({

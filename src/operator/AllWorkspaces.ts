@@ -4,8 +4,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { Domains } from "../domains/Domains.ts"
 import * as MailToday from "../domains/MailToday.ts"
-import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
-import type { Page } from "../model/Page.ts"
+import { Conflict, type Invalid, NotFound } from "../model/ApiError.ts"
+import * as Page from "../model/Page.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
 
@@ -34,7 +34,7 @@ export class AllWorkspaces extends Context.Service<
     list(page: {
       readonly limit: number
       readonly cursor?: string | undefined
-    }): Effect.Effect<Page<ListedWorkspace>, Invalid | SqlError>
+    }): Effect.Effect<Page.Page<ListedWorkspace>, Invalid | SqlError>
     /**
      * Removes a workspace with its domains. Their mail is deleted in the background. Fails with Conflict while the
      * workspace has an open order or is owed money.
@@ -63,18 +63,16 @@ export class AllWorkspaces extends Context.Service<
       })
 
       const list: AllWorkspaces["Service"]["list"] = Effect.fn("AllWorkspaces.list")(function* ({ cursor, limit }) {
-        if (cursor !== undefined && !Schema.is(WorkspaceId)(cursor)) {
-          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
-        }
-        const rows = yield* Bugs.die(select({ limit: limit + 1, before: cursor }))
+        const before = yield* Page.idIn(WorkspaceId)(cursor)
+        const { items, nextCursor } = Page.of(yield* Bugs.die(select({ limit: limit + 1, before })), limit)
         return {
-          items: rows.slice(0, limit).map(({ createdAt, emailsToday, id, ...row }) => ({
+          items: items.map(({ createdAt, emailsToday, id, ...row }) => ({
             ...row,
             workspace_id: id,
             created_at: createdAt,
             emails_today: emailsToday
           })),
-          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+          nextCursor
         }
       })
 

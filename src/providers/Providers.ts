@@ -1,4 +1,3 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Config, Context, Effect, type FileSystem, Layer, type Path, type PlatformError } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -241,7 +240,7 @@ export const registrarsWith = <E = never, R = never>(own: OwnRegistrars<E, R> = 
       }
       return vendors
     })
-  ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+  )
 
 /** The resolver answers the mock registrar's zones too. */
 export const resolver = Layer.unwrap(

@@ -14,10 +14,9 @@ const soon = Duration.seconds(5)
  * The delays between the attempts of a step. The last one repeats. Retries are safe: each step first checks the
  * current state.
  */
-const retries = [15, 30, 60, 120, 300, 600, 1_800]
-  .map((seconds): Schedule.Schedule<unknown> => Schedule.duration(Duration.seconds(seconds)))
-  .reduce((earlier, later) => Schedule.concat(earlier, later))
-  .pipe(Schedule.concat(Schedule.spaced("1 hour")))
+const retries = RetryDelay.ofDelays([15, 30, 60, 120, 300, 600, 1_800].map(Duration.seconds)).pipe(
+  Schedule.concat(Schedule.spaced("1 hour"))
+)
 
 /** Processes paid orders step by step. */
 export class Fulfilment extends Context.Service<

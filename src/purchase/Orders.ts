@@ -3,10 +3,10 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
+import { Conflict, type Invalid, NotFound } from "../model/ApiError.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { BillingProvider, type Order, OrderId, OrderStatus, RegistrarName } from "../model/Order.ts"
-import type { Page } from "../model/Page.ts"
+import * as Page from "../model/Page.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
 /** The initial values of an order. */
@@ -40,8 +40,6 @@ export const OrderRow = Schema.Struct({
 })
 export type OrderRow = typeof OrderRow.Type
 
-const isOrderId = Schema.is(OrderId)
-
 /** Duration of a worker's lease of an order, longer than any step. */
 const leaseSeconds = 300
 
@@ -65,10 +63,10 @@ export class Orders extends Context.Service<
     list(
       workspaceId: WorkspaceId,
       page: { readonly limit: number; readonly cursor?: string | undefined }
-    ): Effect.Effect<Page<OrderRow>, Invalid | SqlError>
+    ): Effect.Effect<Page.Page<OrderRow>, Invalid | SqlError>
     /**
-     * Marks the order as paid and leases it to the caller. The name is then reserved. Fails if another paid order has
-     * it.
+     * Marks the order as paid and leases it to the caller, in the transaction that inserts it. The name is then
+     * reserved. Fails if another paid order has it.
      */
     markPaid(id: OrderId): Effect.Effect<OrderRow, Conflict | SqlError>
     /** The current order. */
@@ -133,14 +131,8 @@ export class Orders extends Context.Service<
       })
 
       const list: Orders["Service"]["list"] = Effect.fn("Orders.list")(function* (workspaceId, { cursor, limit }) {
-        if (cursor !== undefined && !isOrderId(cursor)) {
-          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
-        }
-        const rows = yield* selectPage({ workspaceId, before: cursor, limit: limit + 1 })
-        return {
-          items: rows.slice(0, limit),
-          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
-        }
+        const before = yield* Page.idIn(OrderId)(cursor)
+        return Page.of(yield* selectPage({ workspaceId, before, limit: limit + 1 }), limit)
       }, Bugs.die)
 
       const insert: Orders["Service"]["insert"] = Effect.fn("Orders.insert")(
@@ -234,9 +226,9 @@ const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
       return ["Pay at checkout_url.", look]
     case "paid":
     case "registering":
-      return ["The name is being registered; this goes on by itself.", look]
+      return ["The name is being registered; Inlet does the rest.", look]
     case "provisioning":
-      return ["The name is registered, and its DNS records are being published; this goes on by itself.", look]
+      return ["The name is registered, and its DNS records are being published; Inlet does the rest.", look]
     case "completed":
       if (row.domainId === null)
         return [`The name is registered; the domain was deleted from this workspace. ${again(row.name)}`]

@@ -7,7 +7,7 @@ import { Verification } from "../domains/Verification.ts"
 export class Provisioning extends Context.Service<
   Provisioning,
   {
-    /** Queries DNS for every due bought domain. The delays double from 5 s to 1 h. */
+    /** Queries DNS for the bought domains that are due, up to 16 of them. The delays double from 5 s to 1 h. */
     readonly verifyDue: Effect.Effect<void>
   }
 >()("inlet/purchase/Provisioning") {

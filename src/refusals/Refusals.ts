@@ -3,10 +3,10 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import * as Bugs from "../database/Bugs.ts"
-import { Invalid } from "../model/ApiError.ts"
+import type { Invalid } from "../model/ApiError.ts"
 import { type Domain, DomainId, DomainName } from "../model/Domain.ts"
 import * as MessageKey from "../model/MessageKey.ts"
-import type { Page } from "../model/Page.ts"
+import * as Page from "../model/Page.ts"
 import { RefusalId, RefusalReason, remedyOf } from "../model/Refusal.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as RefusalFilters from "./RefusalFilters.ts"
@@ -88,7 +88,7 @@ export class Refusals extends Context.Service<
       domainId: DomainId,
       filter: RefusalFilters.Filter,
       page: { readonly limit: number; readonly cursor?: string | undefined }
-    ): Effect.Effect<Page<Refusal>, Invalid | SqlError>
+    ): Effect.Effect<Page.Page<Refusal>, Invalid | SqlError>
     /** What was refused since this time, as a sentence without its period. Null if nothing was. */
     during(
       domain: Pick<Domain, "id">,
@@ -127,9 +127,7 @@ export class Refusals extends Context.Service<
         const rows = Schema.is(RefusalId)(cursor)
           ? yield* sql`SELECT 1 FROM refusals WHERE domain_id = ${domainId} AND id = ${cursor}`
           : []
-        if (rows.length === 0) {
-          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
-        }
+        if (rows.length === 0) return yield* Page.noSuchCursor
         return cursor
       })
 
@@ -145,10 +143,7 @@ export class Refusals extends Context.Service<
           SELECT ${shown} FROM refusals JOIN domains ON domains.id = refusals.domain_id
           WHERE ${where} ORDER BY refusals.id DESC LIMIT ${limit + 1}
         `)
-        return {
-          items: items.slice(0, limit),
-          nextCursor: items.length > limit ? (items[limit - 1]?.id ?? null) : null
-        }
+        return Page.of(items, limit)
       })
 
       /** Compares a limited number of the newest. The cursor then is the last one compared, and may be of another. */
@@ -158,7 +153,7 @@ export class Refusals extends Context.Service<
           SELECT ${shown} FROM ${newest} AS refusals JOIN domains ON domains.id = refusals.domain_id
           WHERE ${sql.and(isSeen(only))} ORDER BY refusals.id DESC LIMIT ${limit + 1}
         `)
-        if (items.length > limit) return { items: items.slice(0, limit), nextCursor: items[limit - 1]?.id ?? null }
+        if (items.length > limit) return Page.of(items, limit)
         const [last] = yield* sql<{ readonly id: RefusalId }>`
           SELECT id FROM ${newest} AS refusals ORDER BY id DESC OFFSET ${mostCompared - 1} LIMIT 1
         `

@@ -2,8 +2,8 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import { Invalid } from "../model/ApiError.ts"
-import type { Page } from "../model/Page.ts"
+import type { Invalid } from "../model/ApiError.ts"
+import * as Page from "../model/Page.ts"
 import { RefusalId, RefusalReason } from "../model/Refusal.ts"
 
 /** Refusals that belong to no domain, as the operator sees them. */
@@ -47,7 +47,7 @@ export class UnknownRefusals extends Context.Service<
       readonly limit: number
       readonly domain?: string | undefined
       readonly cursor?: string | undefined
-    }): Effect.Effect<Page<UnknownRefusal>, Invalid | SqlError>
+    }): Effect.Effect<Page.Page<UnknownRefusal>, Invalid | SqlError>
   }
 >()("inlet/refusals/UnknownRefusals") {
   static readonly layer = Layer.effect(
@@ -79,19 +79,17 @@ export class UnknownRefusals extends Context.Service<
         domain,
         limit
       }) {
-        if (cursor !== undefined && !Schema.is(RefusalId)(cursor)) {
-          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
-        }
-        const rows = yield* select({ domain, before: cursor, limit: limit + 1 })
+        const before = yield* Page.idIn(RefusalId)(cursor)
+        const { items, nextCursor } = Page.of(yield* select({ domain, before, limit: limit + 1 }), limit)
         return {
-          items: rows.slice(0, limit).map(({ client, firstAt, lastAt, name, ...row }) => ({
+          items: items.map(({ client, firstAt, lastAt, name, ...row }) => ({
             ...row,
             domain: name === "" ? null : name,
             client: client === "" ? null : client,
             first_at: firstAt,
             last_at: lastAt
           })),
-          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+          nextCursor
         }
       }, Bugs.die)
 

@@ -3,8 +3,9 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { HeavyReads } from "../database/HeavyReads.ts"
 import * as DomainNames from "../domains/DomainNames.ts"
-import { Invalid } from "../model/ApiError.ts"
+import type { Invalid } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
+import { noSuchCursor } from "../model/Page.ts"
 import { Refusals } from "../refusals/Refusals.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 import * as NothingFound from "./NothingFound.ts"
@@ -149,7 +150,7 @@ const boundOf = (cuts: ReadonlyArray<DateTime.Utc | null>) => {
 
 const placeOf = (cursor: string) =>
   Option.match(TraceCursor.decode(cursor), {
-    onNone: () => Effect.fail(new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })),
+    onNone: () => Effect.fail(noSuchCursor),
     onSome: Effect.succeed
   })
 

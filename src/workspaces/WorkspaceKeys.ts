@@ -3,7 +3,7 @@ import type { SecureRandom } from "effect/crypto"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
 import { Conflict, NotFound } from "../model/ApiError.ts"
-import { DomainId } from "../model/Domain.ts"
+import { DomainId, noSuchDomain } from "../model/Domain.ts"
 import type { KeyLimit } from "../model/KeyLimit.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../model/WorkspaceKey.ts"
@@ -36,9 +36,7 @@ export interface Asked {
   readonly limit: KeyLimit | null
 }
 
-const noSuchDomain = new NotFound({
-  message: "domain_id: No domain with this id in this workspace. GET /api/domains lists them"
-})
+const noSuchLimit = new NotFound({ message: `domain_id: ${noSuchDomain.message}` })
 
 /** The statements about additional keys. */
 export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom["Service"]) => {
@@ -90,7 +88,7 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
           const found = yield* sql`
             SELECT 1 FROM domains WHERE id = ${domainId} AND workspace_id = ${workspaceId} FOR KEY SHARE
           `
-          if (found.length === 0) return yield* noSuchDomain
+          if (found.length === 0) return yield* noSuchLimit
         }
         return yield* insert({
           id,

@@ -22,4 +22,5 @@ const unambiguous = (address: string): string => {
   return quoted(local) + domain
 }
 
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`
+/** A quoted string (RFC 5322, section 3.2.4). */
+export const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`

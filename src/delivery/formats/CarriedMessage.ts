@@ -34,8 +34,7 @@ export interface Stored {
 
 /**
  * Makes the message for one recipient: `X-Original-To`, so that two events of one message differ, `X-Spam-*` if it was
- * scanned, then the message as
- * `…/raw` returns it, without claims in its header. The same bytes on every attempt.
+ * scanned, then the message as `…/raw` returns it, without claims in its header. The same bytes on every attempt.
  */
 export const of = ({ authenticationResults, authservId, message, recipient, spam, traceBytes }: Stored): Uint8Array => {
   const unclaimed = Buffer.concat([message.subarray(0, traceBytes), ...withoutClaims(message.subarray(traceBytes))])

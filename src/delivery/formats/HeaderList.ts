@@ -2,7 +2,7 @@ import type { InboundEvent } from "../../model/InboundEvent.ts"
 import * as AddressField from "./AddressField.ts"
 import * as CarriedMessage from "./CarriedMessage.ts"
 
-/** A header field with its decoded value. */
+/** A header field, or the form field in its place, with its decoded value. */
 export type HeaderPair = readonly [name: string, value: string]
 
 /** The first value of a field in the event. */

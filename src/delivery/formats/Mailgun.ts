@@ -9,7 +9,6 @@ import {
   type DeliveredEvent,
   type DeliveredMessage,
   type DeliveredParts,
-  type FormatRequest,
   type MailPart,
   type Stamp,
   WebhookFormat
@@ -33,14 +32,11 @@ export const format = WebhookFormat.of({
       ? {
           needs: "text",
           make: (mail, stamp) =>
-            request(Multipart.of(mail.eventId, [...about(mail), ["body-mime", withSpam(mail)], ...signature(stamp)]))
+            Multipart.request(
+              Multipart.of(mail.eventId, [...about(mail), ["body-mime", withSpam(mail)], ...signature(stamp)])
+            )
         }
-      : { needs: "parts", make: (mail, stamp) => request(parsed(mail, stamp)) }
-})
-
-const request = ({ body, contentType }: Multipart.Form): FormatRequest => ({
-  headers: { "Content-Type": contentType },
-  body
+      : { needs: "parts", make: (mail, stamp) => Multipart.request(parsed(mail, stamp)) }
 })
 
 type TextField = readonly [name: string, value: string]

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto"
+import type { FormatRequest } from "./WebhookFormat.ts"
 
 /** A field of a form, by name. */
 export type Field = readonly [name: string, value: string | Uint8Array]
@@ -16,6 +17,12 @@ export interface Form {
   readonly contentType: string
   readonly body: Uint8Array
 }
+
+/** The request that posts a form. */
+export const request = ({ body, contentType }: Form): FormatRequest => ({
+  headers: { "Content-Type": contentType },
+  body
+})
 
 /**
  * Writes a `multipart/form-data` body in UTF-8 (RFC 7578). The boundary depends on `id` alone, so that all attempts

@@ -69,7 +69,7 @@ const attachment = (part: MailPart, index: number) => ({
 /** The newest Anymail reads the envelope sender from a first `Return-Path`, older ones from `Received-SPF`. */
 const headers = (event: InboundEvent) => {
   const { authentication, envelope } = event
-  const spf = `${authentication.spf} client-ip=${envelope.remoteAddress || "unknown"}; envelope-from=${quoted(envelope.from)}; helo=${quoted(envelope.helo)}`
+  const spf = `${authentication.spf} client-ip=${envelope.remoteAddress || "unknown"}; envelope-from=${AddressField.quoted(envelope.from)}; helo=${AddressField.quoted(envelope.helo)}`
   const pairs: ReadonlyArray<HeaderList.HeaderPair> = [
     ["Return-Path", `<${envelope.from}>`],
     ...(authentication.spf === "none" ? [] : [["Received-SPF", spf] as const]),
@@ -81,5 +81,3 @@ const headers = (event: InboundEvent) => {
 
 /** Fields that Postmark posts by themselves. */
 const apart = /^(?:from|to|cc|bcc|reply-to|subject|date|mime-version|content-.*)$/i
-
-const quoted = (text: string) => `"${text.replace(/["\\]/g, "\\$&")}"`

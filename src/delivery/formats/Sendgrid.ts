@@ -21,13 +21,8 @@ export const rawFormat = WebhookFormat.of({
   ...common,
   recipe: () => ({
     needs: "text",
-    make: (mail) => request(Multipart.of(mail.eventId, [["email", mail.message], ...about(mail)]))
+    make: (mail) => Multipart.request(Multipart.of(mail.eventId, [["email", mail.message], ...about(mail)]))
   })
-})
-
-const request = ({ body, contentType }: Multipart.Form): FormatRequest => ({
-  headers: { "Content-Type": contentType },
-  body
 })
 
 const about = ({ event }: DeliveredEvent): ReadonlyArray<Multipart.Field> => {
@@ -71,7 +66,7 @@ const parsed = (mail: DeliveredParts): FormatRequest => {
     ["attachments", `${parts.length}`],
     ...(info.length === 0 ? [] : [["attachment-info", JSON.stringify(Object.fromEntries(info))] as const])
   ]
-  return request(
+  return Multipart.request(
     Multipart.of(
       eventId,
       fields,

@@ -3,11 +3,11 @@ import type { Spam } from "../../model/Spam.ts"
 /** A header field or form field with its value. */
 type HeaderPair = readonly [name: string, value: string]
 
-/** A scan with a verdict. Where nothing was scanned, a receiver is told nothing: a score that nobody counted is none. */
+/** Whether a scan has a verdict. Without one, no spam field is sent. */
 const scanned = (spam: Spam | undefined): spam is Spam & { readonly score: number } =>
   spam !== undefined && spam.verdict !== "unknown" && spam.score !== null
 
-/** Receivers know spam only, so a virus is told as spam. */
+/** These fields know only spam, so a virus is reported as spam. */
 const flag = ({ verdict }: Spam): "Yes" | "No" => (verdict === "clean" ? "No" : "Yes")
 
 /** The fields that Postmark writes into the header of a mail, and SpamAssassin. */

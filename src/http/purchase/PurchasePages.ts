@@ -159,7 +159,7 @@ const advice = (order: OrderRow | undefined) => {
         order?.status === "completed"
           ? "A new domain is reachable everywhere after some minutes."
           : "The registration takes some minutes. Reload this page to see its state. If it fails, the payment is refunded automatically."
-      } If it does not go on within an hour, ${order === undefined ? "tell" : "give the order number above to"} whoever sent you the link to pay${order === undefined ? "" : ": with it they can look up what has happened"}.</p></section>`
+      } If it does not go on within an hour, ${order === undefined ? "tell" : "give the order number above to"} the sender of the payment link${order === undefined ? "" : ", who can look it up"}.</p></section>`
   }
 }
 

@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import type { Domains } from "../../domains/Domains.ts"
-import { Forbidden, NotFound } from "../../model/ApiError.ts"
-import type { DomainId } from "../../model/Domain.ts"
+import { Forbidden } from "../../model/ApiError.ts"
+import { type DomainId, noSuchDomain } from "../../model/Domain.ts"
 import type { KeyLimit } from "../../model/KeyLimit.ts"
 import { noSuchWebhook, type WebhookId } from "../../model/Webhook.ts"
 import * as Routes from "../../webhooks/routes/Routes.ts"
@@ -32,10 +32,6 @@ export const refusal = (what: string, { domainId, pattern }: KeyLimit, takesRead
 /** Whether a key may see mail to this address. */
 export const sees = (limit: KeyLimit | null, recipient: string): boolean =>
   limit === null || Routes.takes(limit.pattern, Routes.localPartOf(recipient))
-
-const noSuchDomain = new NotFound({
-  message: "No domain with this id in this workspace. GET /api/domains lists them"
-})
 
 /** Whether a key may see this domain. */
 export const seesDomain = (limit: KeyLimit | null, id: DomainId): boolean =>
