@@ -16,6 +16,10 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key)
   }
 
+  delete(key: Key): boolean {
+    return this.#entries.delete(key)
+  }
+
   set(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)

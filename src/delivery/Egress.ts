@@ -2,6 +2,7 @@ import { isIP, type Socket } from "node:net"
 import { Cache, Cause, Clock, Context, Duration, Effect, Exit, FiberSet, Latch, Layer, Schema } from "effect"
 import { Dns, NetAddress } from "effect/net"
 import { Agent, buildConnector, errors } from "undici"
+import { BoundedMap } from "../cache/BoundedMap.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as EgressRules from "./EgressRules.ts"
@@ -39,13 +40,12 @@ interface Target {
 }
 
 const targets = () => {
-  const known = new Map<string, Target>()
+  const known = new BoundedMap<string, Target>(mostTargets)
   return (url: string): Target => {
     const before = known.get(url)
     if (before !== undefined) return before
     const { origin, pathname, search } = new URL(url)
     const target = { origin, path: pathname + search }
-    if (known.size >= mostTargets) known.clear()
     known.set(url, target)
     return target
   }

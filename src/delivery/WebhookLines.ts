@@ -1,3 +1,4 @@
+import { BoundedMap } from "../cache/BoundedMap.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Pace from "./Pace.ts"
@@ -26,18 +27,12 @@ export const make = <Delivery>() => {
   /** Lines with deliveries. */
   const lines = new Map<WebhookId, Line<Delivery>>()
   /** Empty lines with a remembered pace. */
-  const remembered = new Map<WebhookId, Line<Delivery>>()
+  const remembered = new BoundedMap<WebhookId, Line<Delivery>>(mostRemembered)
   const taken: Record<Pace.Standing, number> = { new: 0, hung: 0, slow: 0, quick: 0 }
   let total = 0
 
   const remember = (line: Line<Delivery>) => {
-    if (line.pace.standing === "new") return
-    remembered.set(line.webhookId, line)
-    if (remembered.size <= mostRemembered) return
-    for (const oldest of remembered.keys()) {
-      remembered.delete(oldest)
-      return
-    }
+    if (line.pace.standing !== "new") remembered.set(line.webhookId, line)
   }
 
   return {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Metric, Redacted, type Scope } from "effect"
+import { BoundedMap } from "../../cache/BoundedMap.ts"
 import { Tally } from "../../cache/Tally.ts"
 import { TooManyRequests } from "../../model/ApiError.ts"
 import type { DomainId } from "../../model/Domain.ts"
@@ -39,7 +40,7 @@ export class OpenRequests extends Context.Service<
       const rate = RequestRate.make({ perSecond: requestsPerSecond, burst: requestBurst })
       const underWay = new Tally()
       const held = new Tally()
-      const owners = new Map<string, WorkspaceId | DomainId>()
+      const owners = new BoundedMap<string, WorkspaceId | DomainId>(rememberedKeys)
 
       const tooMany = (most: number) =>
         new TooManyRequests({
@@ -73,11 +74,7 @@ export class OpenRequests extends Context.Service<
       })
 
       const enter = Effect.fnUntraced(function* (owner: WorkspaceId | DomainId, key: Redacted.Redacted) {
-        const hash = hashOf(key)
-        owners.delete(hash)
-        owners.set(hash, owner)
-        const [oldest] = owners.keys()
-        if (owners.size > rememberedKeys && oldest !== undefined) owners.delete(oldest)
+        owners.set(hashOf(key), owner)
         yield* ask(owner, 1)
         const answer = yield* CurrentAnswer
         if (answer === undefined) return
