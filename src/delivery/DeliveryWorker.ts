@@ -105,34 +105,32 @@ const settle = ({ queue }: Worker, delivery: LeasedDelivery, outcome: Outcome, r
   )
 
 /** Returns a delivery whose request was not made, as if it had not been claimed. */
-const giveBack = ({ drained, lines, queue }: Worker, delivery: LeasedDelivery) =>
-  Effect.gen(function* () {
-    lines.answered(delivery, undefined, 0)
-    // If this fails too, the lease expires.
-    yield* Effect.ignore(queue.giveBack([delivery]))
-    lines.settled(delivery.webhookId)
-    if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
-  })
+const giveBack = Effect.fnUntraced(function* ({ drained, lines, queue }: Worker, delivery: LeasedDelivery) {
+  lines.answered(delivery, undefined, 0)
+  // If this fails too, the lease expires.
+  yield* Effect.ignore(queue.giveBack([delivery]))
+  lines.settled(delivery.webhookId)
+  if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
+})
 
 /** Makes an attempt, from its request to the row of its outcome. */
-const run = (worker: Worker, attempt: Attempt) =>
-  Effect.gen(function* () {
-    const { attempts, clock, context, drained, lines } = worker
-    const { delivery } = attempt
-    const requestedAt = clock.currentTimeMillisUnsafe()
-    const outcome = yield* request(worker, delivery)
-    // The shutdown has released the delivery.
-    if (!attempts.delete(attempt)) return
-    if (outcome === "crowded") return yield* giveBack(worker, delivery)
-    const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
-    attemptsBy[label].updateUnsafe(1, context)
-    durations.updateUnsafe(outcome.durationMs / 1_000, context)
-    // The next request of the webhook does not wait for this row.
-    lines.answered(delivery, outcome.error === null, outcome.durationMs)
-    yield* settle(worker, delivery, outcome, requestedAt)
-    lines.settled(delivery.webhookId)
-    if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
-  })
+const run = Effect.fnUntraced(function* (worker: Worker, attempt: Attempt) {
+  const { attempts, clock, context, drained, lines } = worker
+  const { delivery } = attempt
+  const requestedAt = clock.currentTimeMillisUnsafe()
+  const outcome = yield* request(worker, delivery)
+  // The shutdown has released the delivery.
+  if (!attempts.delete(attempt)) return
+  if (outcome === "crowded") return yield* giveBack(worker, delivery)
+  const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
+  attemptsBy[label].updateUnsafe(1, context)
+  durations.updateUnsafe(outcome.durationMs / 1_000, context)
+  // The next request of the webhook does not wait for this row.
+  lines.answered(delivery, outcome.error === null, outcome.durationMs)
+  yield* settle(worker, delivery, outcome, requestedAt)
+  lines.settled(delivery.webhookId)
+  if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
+})
 
 const begin = (worker: Worker, delivery: LeasedDelivery) => {
   const attempt: Attempt = { delivery, fiber: undefined }
@@ -165,32 +163,30 @@ const claimProbes = ({ claiming, isAnyProbeDue, lines, queue }: Worker) =>
     else lines.takeProbes(claimed)
   }).pipe(claiming.withPermits(1), Effect.uninterruptible)
 
-const round = (worker: Worker) =>
-  Effect.gen(function* () {
-    const { dueSoon, isAnyPending } = worker
-    yield* dueSoon.close
-    const [took, more] = yield* Effect.timed(claim(worker))
-    if (more) return
-    yield* Effect.sleep(Duration.min(Duration.times(took, restsFor), longestRest))
-    // Woken by a notification or a free slot. Retries that become due are found by polling every second.
-    yield* Effect.repeat(Effect.timeoutOption(dueSoon.await, "1 second"), {
-      until: (woken) => (Option.isSome(woken) ? Effect.succeed(true) : isAnyPending)
-    })
+const round = Effect.fnUntraced(function* (worker: Worker) {
+  const { dueSoon, isAnyPending } = worker
+  yield* dueSoon.close
+  const [took, more] = yield* Effect.timed(claim(worker))
+  if (more) return
+  yield* Effect.sleep(Duration.min(Duration.times(took, restsFor), longestRest))
+  // Woken by a notification or a free slot. Retries that become due are found by polling every second.
+  yield* Effect.repeat(Effect.timeoutOption(dueSoon.await, "1 second"), {
+    until: (woken) => (Option.isSome(woken) ? Effect.succeed(true) : isAnyPending)
   })
+})
 
 /** Stops claiming, lets requests finish for 20 s, then releases the rest. */
-const drain = ({ attempts, drained, lines, queue }: Worker) =>
-  Effect.gen(function* () {
-    const held = lines.stop()
-    if (lines.underWay() === 0) yield* drained.open
-    yield* Effect.all([Effect.ignore(queue.giveBack(held)), Effect.timeoutOption(drained.await, "20 seconds")], {
-      concurrency: 2
-    })
-    const late = [...attempts]
-    attempts.clear()
-    yield* Fiber.interruptAll(late.flatMap(({ fiber }) => fiber ?? []))
-    yield* Effect.ignore(queue.giveBack(late.map(({ delivery }) => delivery)))
+const drain = Effect.fnUntraced(function* ({ attempts, drained, lines, queue }: Worker) {
+  const held = lines.stop()
+  if (lines.underWay() === 0) yield* drained.open
+  yield* Effect.all([Effect.ignore(queue.giveBack(held)), Effect.timeoutOption(drained.await, "20 seconds")], {
+    concurrency: 2
   })
+  const late = [...attempts]
+  attempts.clear()
+  yield* Fiber.interruptAll(late.flatMap(({ fiber }) => fiber ?? []))
+  yield* Effect.ignore(queue.giveBack(late.map(({ delivery }) => delivery)))
+})
 
 const beginSealed = ({ lines, queue }: Worker, leased: ReadonlyArray<SealedDelivery>) =>
   Effect.gen(function* () {

@@ -49,12 +49,11 @@ const namesOf = (
 export const names = Effect.orDie(Effect.flatMap(ConfigProvider.ConfigProvider, (provider) => namesOf(provider, [])))
 
 /** Warns of variables that are probably mistyped settings. Such a variable is ignored, and its value is never shown. */
-export const warn = (settings: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const unknown = among(yield* names, settings)
-    yield* Effect.forEach(
-      unknown,
-      ({ name, nearest }) => Effect.logWarning(`${name} is not a setting and is ignored. Did you mean ${nearest}?`),
-      { discard: true }
-    )
-  })
+export const warn = Effect.fnUntraced(function* (settings: ReadonlyArray<string>) {
+  const unknown = among(yield* names, settings)
+  yield* Effect.forEach(
+    unknown,
+    ({ name, nearest }) => Effect.logWarning(`${name} is not a setting and is ignored. Did you mean ${nearest}?`),
+    { discard: true }
+  )
+})

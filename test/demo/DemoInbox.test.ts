@@ -233,8 +233,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
     it.effect("is not replaced by a form on a page of another site", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
-        const opened = (site: string) =>
-          inlet.call("POST", "/api/demo/inbox", { headers: { "sec-fetch-site": site } })
+        const opened = (site: string) => inlet.call("POST", "/api/demo/inbox", { headers: { "sec-fetch-site": site } })
         const { headers, json, status } = yield* opened("cross-site")
         assert.deepStrictEqual([status, headers["set-cookie"]], [403, undefined])
         assert.match(json.error, /^A page of another site opens no demo inbox/)

@@ -28,12 +28,11 @@ export const CurrentAnswer = Context.Reference<Answer | undefined>("inlet/http/C
 })
 
 /** Runs a stream outside of its request, as the body of an answer is, and counts it as part of the request. */
-export const kept = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
-  Effect.gen(function* () {
-    const answer = yield* CurrentAnswer
-    const asker = yield* Asker
-    return stream.pipe(Stream.provideService(CurrentAnswer, answer), Stream.provideService(Asker, asker))
-  })
+export const kept = Effect.fnUntraced(function* <A, E, R>(stream: Stream.Stream<A, E, R>) {
+  const answer = yield* CurrentAnswer
+  const asker = yield* Asker
+  return stream.pipe(Stream.provideService(CurrentAnswer, answer), Stream.provideService(Asker, asker))
+})
 
 /** Makes the function that begins answers. Keeps what is open on each connection. */
 export const make = () => {

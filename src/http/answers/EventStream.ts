@@ -35,15 +35,14 @@ export const toResponse = Effect.fnUntraced(function* (options: {
     lastAt = now
     return Stream.succeed([": still here\n\n"])
   })
-  const lines = (some: ReadonlyArray<ListedEvent>) =>
-    Effect.gen(function* () {
-      yield* room.whileWritten(growth * some.reduce((sum, { bytes }) => sum + bytes, 0))
-      const encode = yield* encoder
-      lastAt = yield* Clock.currentTimeMillis
-      return Stream.mapEffect(payloads(some), (event) =>
-        Effect.map(encode(event), (data) => [`id: ${event.id}\nevent: inbound.email.received\ndata: `, ...data, "\n\n"])
-      )
-    })
+  const lines = Effect.fnUntraced(function* (some: ReadonlyArray<ListedEvent>) {
+    yield* room.whileWritten(growth * some.reduce((sum, { bytes }) => sum + bytes, 0))
+    const encode = yield* encoder
+    lastAt = yield* Clock.currentTimeMillis
+    return Stream.mapEffect(payloads(some), (event) =>
+      Effect.map(encode(event), (data) => [`id: ${event.id}\nevent: inbound.email.received\ndata: `, ...data, "\n\n"])
+    )
+  })
   const text = Stream.flatMap(events, (some) =>
     Stream.unwrap<ReadonlyArray<string>, SqlError, never, SqlError, Scope.Scope>(some.length === 0 ? beat : lines(some))
   ).pipe(
