@@ -402,6 +402,10 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/trust/SenderRules.test.ts",
         "that allows an author holds mail of all others, and of the author where nothing confirms it"
       ],
+      [
+        "test/trust/SenderRules.test.ts",
+        "that blocks an author is not evaded by no author, a second one, or a damaged field"
+      ],
       ["test/trust/SenderRules.test.ts", "holds mail from its webhook, waits, streams and agents, until it is released"]
     ]
   },
@@ -685,6 +689,8 @@ export const proofs: ReadonlyArray<Proof> = [
         "that arrives twenty times concurrently and once later is answered 200 and processed once"
       ],
       ["test/purchase/Payments.test.ts", "is refunded once if the registration fails for good"],
+      ["test/purchase/Fulfilment.test.ts", "cannot be looked up, however often, is asked to register once it can"],
+      ["test/testing/Fakes.test.ts", "is left after a minute: 202, and the orders of others go on"],
       ["test/flows/purchase-crash.test.ts", "kill -9 of the service, for an order paid at Stripe,"],
       [
         "test/purchase/Purchase.test.ts",

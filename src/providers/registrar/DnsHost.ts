@@ -10,11 +10,11 @@ export type ZoneRecord =
 /** A TXT record. `name` is relative to the domain. */
 export type Text = Omit<Extract<ZoneRecord, { readonly type: "TXT" }>, "type">
 
-/** The DNS of domains that a registrar sold. A call has a minute. */
+/** The DNS of domains that a registrar sold. */
 export class DnsHost extends Context.Service<
   DnsHost,
   {
-    /** Replaces the records of the zone. Idempotent, because each call has the whole zone. */
+    /** Replaces the records of the zone, within a minute. Idempotent, because each call has the whole zone. */
     publish(name: DomainName, records: ReadonlyArray<ZoneRecord>): Effect.Effect<void, RegistrarError>
     /** Changes one record and leaves all others of the zone. Idempotent. Required for `ACME_CHALLENGE=dns`. */
     readonly texts?: {
