@@ -13,6 +13,7 @@ import * as Settings from "../Settings.ts"
 import * as DataStream from "./DataStream.ts"
 import * as ForwardedClient from "./ForwardedClient.ts"
 import { GuardedServer } from "./GuardedServer.ts"
+import * as Parameters from "./Parameters.ts"
 import * as Refusing from "./Refusing.ts"
 import { recipientsPerMessage } from "./SessionBudget.ts"
 import * as SessionGuard from "./SessionGuard.ts"
@@ -204,7 +205,13 @@ export const layer = Layer.effectDiscard(
       lenientAddressParsing: true,
       socketTimeout: guard.silenceMilliseconds,
       closeTimeout: 20_000,
+      onMailFrom: (address, _session, callback) => {
+        const refused = Parameters.refusal("MAIL", address)
+        callback(refused && errorOf(refused))
+      },
       onRcptTo: (address, session, callback) => {
+        const refused = Parameters.refusal("RCPT", address)
+        if (refused !== undefined) return callback(errorOf(refused))
         const recipient = typed.address(session.id, address.address)
         run(intake.admit(recipient, { ...clientOf(session), hasErred: erred.has(session) })).addObserver((exit) =>
           reply(

@@ -134,10 +134,10 @@ describe("An excessive number of parts", () => {
     const contents = Mime.read(many)
     assert.deepInclude(contents, { subject: "many", text: "x", parse: "partial" })
     assert.strictEqual(contents.attachments.length, 1_000)
-    const { extracted, kind, match, seen, sender, visible } = contents
+    const { authors, extracted, kind, match, seen, sender, visible } = contents
     assert.deepStrictEqual(
       { ...contents, text: "", attachments: [], parse: "headers" },
-      { ...Mime.headersOnly(many), extracted, kind, match, seen, sender, visible }
+      { ...Mime.headersOnly(many), authors, extracted, kind, match, seen, sender, visible }
     )
   })
 

@@ -78,7 +78,7 @@ const decodeJson = Schema.decodeSync(ContentsJson)
 
 /** The parsed values, including those extracted later. */
 const read = (bytes: Uint8Array) => {
-  const { extracted, kind, match: _m, seen: _s, sender: _f, visible: _v, ...contents } = Mime.read(bytes)
+  const { authors: _a, extracted, kind, match: _m, seen: _s, sender: _f, visible: _v, ...contents } = Mime.read(bytes)
   return { ...contents, extracted: extracted(), kind: kind("") }
 }
 

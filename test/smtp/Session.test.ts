@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -80,6 +81,26 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
         const dialog = yield* SmtpDialog.open(smtpPort)
         yield* dialog.say("EHLO client.example")
         assert.match(yield* dialog.say("MAIL FROM:<sender@sender.example> BODY=BINARYMIME"), /^501 /)
+      })
+    )
+
+    it.effect("refuses parameters that it does not offer, notes it, and takes the others", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { address, domainId, key } = yield* inlet.inbox()
+        const dialog = yield* SmtpDialog.open(inlet.smtpPort)
+        yield* dialog.say("EHLO client.example")
+        for (const parameter of ["FOO=BAR", "RET=HDRS", "AUTH=<>", "SIZE=10 ENVID=7", "toString"]) {
+          assert.match(yield* dialog.say(`MAIL FROM:<sender@sender.example> ${parameter}`), /^555 5\.5\.4 /, parameter)
+        }
+        const offered = "size=1000 BODY=8BITMIME SMTPUTF8"
+        assert.match(yield* dialog.say(`MAIL FROM:<sender@sender.example> ${offered}`), /^250 /)
+        for (const parameter of ["NOTIFY=SUCCESS", "ORCPT=rfc822;a@b.example", "SIZE=5"]) {
+          assert.match(yield* dialog.say(`RCPT TO:<${address}> ${parameter}`), /^555 5\.5\.4 /, parameter)
+        }
+        assert.match(yield* dialog.say(`RCPT TO:<${address}>`), /^250 /)
+        const refused = inlet.call("GET", `/api/domains/${domainId}/refusals`, { key })
+        yield* eventually(refused, ({ json }) => json.refusals.some((one: { code: number }) => one.code === 555))
       })
     )
 
