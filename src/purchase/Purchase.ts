@@ -172,7 +172,12 @@ export class Purchase extends Context.Service<
           })
           const paid = yield* Effect.timeoutOrElse(billing.charge(billOf(order)), {
             duration: stepTime,
-            orElse: () => Effect.fail(new BadGateway({ message: "The payment did not end in time. Retry in a minute" }))
+            orElse: () =>
+              Effect.fail(
+                new BadGateway({
+                  message: "The payment did not end in time. Check whether it was charged, then order again"
+                })
+              )
           })
           return paid ? yield* orders.markPaid(order.id) : order
         })

@@ -153,6 +153,12 @@ describe("A fake billing", { timeout: 60_000 }, () => {
       const refused = yield* buy("unpaid.com")
       assert.strictEqual(refused.status, 409)
       assert.include(refused.json.error, "The fake billing refuses")
+      yield* billing.will("hang", "charge")
+      const late = yield* buy("late.com")
+      assert.deepStrictEqual(
+        [late.status, late.json.error],
+        [502, "The payment did not end in time. Check whether it was charged, then order again"]
+      )
       assert.deepStrictEqual(
         billing.charged.map(({ domain }) => `${domain}`),
         ["paid.com"]
