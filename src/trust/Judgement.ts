@@ -19,8 +19,8 @@ export interface Facts extends Session {
   readonly webhookId: string
   /** The From address, or null. */
   readonly author: string | null
-  /** The addresses that a block rule about the author is compared with: every author, and the event's `from`. */
-  readonly authors: () => ReadonlyArray<string>
+  /** What a block rule about the author is compared with: every author, and the event's `from`. */
+  readonly authors: () => SenderAddress.Senders
   readonly alignment: Alignment
   /** Whether SPF passed for `from`, by what we saw. */
   readonly isEnvelopeConfirmed: boolean
@@ -54,9 +54,7 @@ export const rejecting = (
 
 /** A blocked sender stays blocked if nothing confirms it, because who is blocked would leave that out. */
 const isBlocked = (rule: RuleInForce, facts: Facts): boolean =>
-  rule.match === "author"
-    ? facts.authors().some((author) => SenderAddress.matches(rule.value, author))
-    : matchesSession(rule, facts)
+  rule.match === "author" ? SenderAddress.takesOne(rule.value, facts.authors()) : matchesSession(rule, facts)
 
 /** Only a confirmed sender is allowed, so that a forged one is not. */
 const isAllowed = (rule: RuleInForce, facts: Facts): boolean => {

@@ -34,6 +34,17 @@ describe("The advice on a failed delivery", () => {
     assert.match(adviceOn(reasons.workerStopped), /^A process of this service ended/)
   })
 
+  it("takes no words of a client for a reason of the service", () => {
+    for (const words of [
+      "the database does not answer me",
+      "a worker stopped",
+      "no signing secret",
+      "the message is gone"
+    ]) {
+      assert.strictEqual(adviceOn(words), general, words)
+    }
+  })
+
   it("names URL, server and way for a reason that nobody foresaw", () => {
     assert.strictEqual(general, "Check that the URL is right, and that its server runs and can be reached from here")
     assert.strictEqual(adviceOn(null), general)
