@@ -610,6 +610,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/http/HeldRequests.test.ts", "end within seconds in another process"],
       ["test/http/requests/WholeBody.test.ts", "is refused on every kind of route, and does nothing"],
       ["test/http/requests/WholeBody.test.ts", "is refused with a revoked key beside the workspace's own"],
+      [
+        "test/http/requests/WholeBody.test.ts",
+        "is refused with the cookie of a session that was signed out, also of the operator's"
+      ],
       ["test/http/requests/WholeBody.test.ts", "serves one of several replacements at once, and refuses the others"],
       ["test/http/Limits.test.ts", "are cut when the key is revoked, and others continue"]
     ]

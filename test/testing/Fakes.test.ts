@@ -179,8 +179,14 @@ describe("A fake billing", { timeout: 60_000 }, () => {
       yield* comesTo(json.order_id, "completed")
       assert.lengthOf(billing.charged, 1)
 
-      yield* billing.will("fail", "checkout")
-      assert.strictEqual((yield* buy("other.com")).status, 502)
+      for (const mood of ["fail", "hang"] as const) {
+        yield* billing.will(mood, "checkout")
+        const unopened = yield* buy(`${mood}.com`)
+        assert.deepStrictEqual(
+          [unopened.status, unopened.json.error],
+          [502, "The payment provider does not answer. Nothing was charged. Retry in a minute"]
+        )
+      }
     }).pipe(Effect.provide(inletOf({ billing: billing.layer })))
   })
 })

@@ -10,7 +10,7 @@ export const state = signal<State | undefined>(undefined)
 /** The domains of the workspace, newest first. Undefined until they are loaded. */
 export const domains = signal<ReadonlyArray<Domain> | undefined>(undefined)
 
-/** Whether the service ended the session, because its key was revoked or it was too old. */
+/** Whether the session ended while this page was open. */
 export const hasEnded = signal(false)
 
 /** A read key sees and cannot change. */

@@ -39,7 +39,8 @@ export const SignIn = () => {
     <Page title="Sign in">
       {hasEnded.value && (
         <p class="note" role="status">
-          Your session has ended: its key was revoked, or it was too old. Sign in again to go on.
+          Your session has ended: it was signed out, its key no longer works, or it was idle for 12 hours. Sign in
+          again.
         </p>
       )}
       {link.value !== undefined && (

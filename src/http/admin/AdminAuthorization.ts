@@ -4,6 +4,7 @@ import { SqlError } from "effect/sql"
 import { Forbidden, NotFound } from "../../model/ApiError.ts"
 import * as DatabaseErrors from "../requests/DatabaseErrors.ts"
 import { Operator } from "../requests/Operator.ts"
+import * as WholeBody from "../requests/WholeBody.ts"
 
 /** `Authorization: Bearer <ADMIN_TOKEN>` or the operator's console cookie. Without it these routes do not exist. */
 export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthorization>()(
@@ -16,6 +17,8 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthoriza
       const operator = yield* Operator
       return AdminAuthorization.of({
         admin: Effect.fn("AdminAuthorization.admin")(function* (httpEffect, { credential }) {
+          // Its session may end before its body does.
+          yield* WholeBody.arrived
           const isCaller = yield* Effect.result(operator.isCaller(credential))
           if (isCaller._tag === "Failure") {
             return yield* SqlError.isSqlError(isCaller.failure)

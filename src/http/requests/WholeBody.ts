@@ -11,15 +11,19 @@ export const ownReader = Context.make(ReadsBody, true)
 export const isSent = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > 0
 
+/** Reads the body, which takes as long as the client likes. The handler reads the same bytes. */
+export const arrived = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  // A body that is too large or torn is the handler's to refuse.
+  if (isSent(request)) yield* Effect.exit(request.arrayBuffer)
+})
+
 /**
- * Reads the body, which takes as long as the client likes, and fails if the key was replaced meanwhile. Otherwise a
- * request that was begun before a rotation could make a key after it. The handler reads the same bytes.
+ * Reads the body, and fails if the key was replaced meanwhile. Otherwise a request that was begun before a rotation
+ * could make a key after it.
  */
 export const read = Effect.gen(function* () {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  if (!isSent(request)) return
   const { stillValid } = yield* CurrentWorkspace
-  // A body that is too large or torn is the handler's to refuse.
-  yield* Effect.exit(request.arrayBuffer)
+  yield* arrived
   yield* stillValid
 })

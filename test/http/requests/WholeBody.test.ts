@@ -8,7 +8,7 @@ import { TestInlet } from "../../TestInlet.ts"
 interface Sent {
   readonly method: "POST" | "PATCH"
   readonly path: string
-  readonly key: string
+  readonly key?: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -22,7 +22,7 @@ const begun = Effect.fnUntraced(function* ({ body, headers, key, method, path }:
       request(`${inlet.url}${path}`, {
         method,
         headers: {
-          authorization: `Bearer ${key}`,
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
           "content-type": "application/json",
           "content-length": Buffer.byteLength(body),
           ...headers
@@ -50,7 +50,7 @@ const begun = Effect.fnUntraced(function* ({ body, headers, key, method, path }:
   }
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ ADMIN_TOKEN: "operator-token" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "A request whose key is replaced before its body is whole",
   (it) => {
     it.effect("is refused on every kind of route, and does nothing", () =>
@@ -110,6 +110,32 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         yield* inlet.call("DELETE", `/api/workspaces/keys/${made.json.id}`, { key })
         assert.strictEqual(yield* mail.finished, 401)
         assert.deepStrictEqual(yield* Mailbox.events({ domainId, key }), [])
+      })
+    )
+
+    it.effect("is refused with the cookie of a session that was signed out, also of the operator's", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domain, domainId, key } = yield* inlet.inbox()
+        const own = { "x-inlet-console": "1", "sec-fetch-site": "same-origin" }
+        const withCookie = Effect.fnUntraced(function* (key: string) {
+          const { headers } = yield* inlet.call("POST", "/api/console/session", { body: { key }, headers: own })
+          return { ...own, cookie: `${headers["set-cookie"]}`.replace(/;.*/, "") }
+        })
+        const signedOut = Effect.fnUntraced(function* (key: string, sent: Pick<Sent, "path" | "body">) {
+          const headers = yield* withCookie(key)
+          const { finished } = yield* begun({ method: "POST", headers, ...sent })
+          yield* inlet.call("DELETE", "/api/console/session", { headers })
+          return yield* finished
+        })
+        const body = JSON.stringify({ scope: "read", name: "backdoor" })
+        assert.strictEqual(yield* signedOut(key, { path: "/api/workspaces/keys", body }), 401)
+        assert.strictEqual(
+          yield* signedOut("operator-token", { path: `/admin/domains/${domain}/disable`, body: "{}" }),
+          404
+        )
+        assert.deepStrictEqual((yield* inlet.call("GET", "/api/workspaces/keys", { key })).json.keys, [])
+        assert.notStrictEqual((yield* inlet.call("GET", `/api/domains/${domainId}`, { key })).json.status, "disabled")
       })
     )
 
