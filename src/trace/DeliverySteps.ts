@@ -1,6 +1,8 @@
 import type { DateTime } from "effect"
 import { DateTime as Time } from "effect"
 import * as AnswerAdvice from "../delivery/AnswerAdvice.ts"
+import * as FailureReason from "../delivery/FailureReason.ts"
+import { pull } from "../delivery/Lease.ts"
 import { catchAll } from "../model/Webhook.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 import * as ScanStep from "./ScanStep.ts"
@@ -54,13 +56,19 @@ const route = (mail: ReadMail): TraceStep => {
       )
 }
 
-const attemptStep = ({ attempt, durationMs, error, ok, requestedAt, statusCode, url }: Attempt): TraceStep => {
+const attemptStep = (made: Attempt): TraceStep => {
+  const { attempt, durationMs, error, ok, requestedAt, statusCode, url } = made
   const took = durationMs === null ? "" : ` after ${durationMs} ms`
-  const text = `Attempt ${attempt} to ${hostOf(url)}: ${statusCode ?? error ?? "no answer"}${took}`
-  return ok
-    ? done("attempt", requestedAt, text)
-    : wrong("attempt", requestedAt, text, AnswerAdvice.of({ error, statusCode }))
+  const way = url === pull ? "by a client that leased it" : `to ${hostOf(url)}`
+  const text = `Attempt ${attempt} ${way}: ${statusCode ?? error ?? "no answer"}${took}`
+  return ok ? done("attempt", requestedAt, text) : wrong("attempt", requestedAt, text, adviceOn(made))
 }
+
+/** What a client reports of a leased delivery is of its own app, which this service does not reach. */
+const adviceOn = ({ error, statusCode, url }: Attempt): string =>
+  url === pull && error !== FailureReason.untold
+    ? "The client that leased the event reported this. Correct the app that it hands events to"
+    : AnswerAdvice.of({ error, statusCode })
 
 /** Where the webhook of a mail is changed. */
 const pathOf = ({ domainId, pattern, webhookId }: ReadMail) =>
@@ -103,7 +111,7 @@ const pending = (mail: ReadMail): State => {
       "state",
       dueAt,
       `The next attempt is at ${at(dueAt)}`,
-      last === undefined || last.ok ? AnswerAdvice.of({ statusCode: null, error: lastError }) : AnswerAdvice.of(last)
+      last === undefined || last.ok ? AnswerAdvice.of({ statusCode: null, error: lastError }) : adviceOn(last)
     )
   }
 }
@@ -133,7 +141,7 @@ const state = (mail: ReadMail): State => {
           "state",
           last?.requestedAt ?? null,
           `Dead letter: the last attempt failed. ${lastError ?? ""}`.trim(),
-          `${AnswerAdvice.of(last ?? { statusCode: null, error: lastError })}. Then POST /api/domains/${domainId}/events/${eventId}/replay`
+          `${last === undefined ? AnswerAdvice.of({ statusCode: null, error: lastError }) : adviceOn(last)}. Then POST /api/domains/${domainId}/events/${eventId}/replay`
         )
       }
     case "pending":

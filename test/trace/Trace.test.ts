@@ -91,6 +91,47 @@ layer(
     })
   )
 
+  it.effect("shows the attempts of clients that lease, those that failed, and one that they did not report", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      const call = (path: string, body: unknown) =>
+        inlet.call("POST", `/api/domains/${inbox.domainId}/deliveries/${path}`, { key: inbox.key, body })
+      yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { pull: true } })
+      const { event_id } = yield* sent(inbox)
+      const leased = Effect.gen(function* () {
+        yield* sql`UPDATE deliveries SET due_at = now() WHERE event_id = ${event_id}`
+        const { json } = yield* call("lease", { wait: 10 })
+        return json.deliveries[0].attempt as number
+      })
+      const settled = (outcome: Readonly<Record<string, unknown>>) =>
+        Effect.flatMap(leased, (attempt) =>
+          call("settle", { outcomes: [{ event_id, attempt, durationMs: 5, ...outcome }] })
+        )
+      yield* settled({ statusCode: null, error: "the database does not answer" })
+      yield* leased
+      yield* sql`UPDATE deliveries SET leased_until = now() - interval '1 second' WHERE event_id = ${event_id}`
+      yield* settled({ statusCode: 200 })
+      const { steps } = yield* traced(inbox.key, { to: inbox.address }, "delivered")
+      const attempts = steps.filter(({ step }: Entry) => step === "attempt")
+      assert.deepStrictEqual(
+        attempts.map(({ remedy, text }: Entry) => [text, remedy]),
+        [
+          [
+            "Attempt 1 by a client that leased it: the database does not answer after 5 ms",
+            "The client that leased the event reported this. Correct the app that it hands events to"
+          ],
+          [
+            "Attempt 2 by a client that leased it: its outcome was not told in time",
+            "Report the outcome of a leased event before the end of its lease"
+          ],
+          ["Attempt 3 by a client that leased it: 200 after 5 ms", null]
+        ]
+      )
+    })
+  )
+
   it.effect("finds a mail by Message-ID, sender, sender's domain, subject and time, without case", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
