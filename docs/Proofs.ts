@@ -516,6 +516,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/trace/Trace.test.ts", "shows the whole way of a delivered mail, found by its recipient alone"],
       [
         "test/trace/Trace.test.ts",
+        "shows the attempts of clients that lease, those that failed, and one that they did not report"
+      ],
+      [
+        "test/trace/Trace.test.ts",
         "finds a mail by Message-ID, sender, sender's domain, subject and time, without case"
       ],
       ["test/trace/Trace.test.ts", "says of a failed delivery what failed, when it is tried next, and what to do"],
