@@ -86,10 +86,10 @@ export const start = Effect.fnUntraced(function* (
   return program
 })
 
-/** Runs a program until it exits. */
+/** Runs a program until it exits. Packing the package takes 30 s alone, and minutes beside the first test files. */
 export const run = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, options?: Options) {
   const program = yield* start(command, args, options)
-  const code = yield* program.exitCode.pipe(Effect.timeout("120 seconds"), Effect.orDie)
+  const code = yield* program.exitCode.pipe(Effect.timeout("300 seconds"), Effect.orDie)
   return { code, stdout: yield* program.stdout, stderr: yield* program.stderr }
 }, Effect.scoped)
 

@@ -29,7 +29,7 @@ export const once = Effect.fnUntraced(function* <E, R>(
     yield* fs.rename(`${path}.partial`, path)
   }
   // Uses real time, whatever clock the test has.
-  yield* eventually(fs.exists(path), (isThere) => isThere, "120 seconds").pipe(
+  yield* eventually(fs.exists(path), (isThere) => isThere, "300 seconds").pipe(
     Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
   )
   return path

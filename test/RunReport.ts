@@ -7,7 +7,30 @@ const seconds = (module: TestModule) => {
 
 const testsOf = (modules: ReadonlyArray<TestModule>) => modules.flatMap((module) => [...module.children.allTests()])
 
-/** Reports skipped tests with their missing requirements, and the slowest files, at the end of a run. */
+declare module "vitest" {
+  interface TaskMeta {
+    /** The error of a hook that the test ran after. The JSON report has no errors but those of tests. */
+    brokenBy?: string
+  }
+}
+
+/** Errors of files and of hooks, by the tests that they kept from running. */
+const markBroken = (modules: ReadonlyArray<TestModule>) => {
+  for (const module of modules) {
+    for (const suite of [module, ...module.children.allSuites()]) {
+      const [error] = suite.errors()
+      if (error === undefined) continue
+      for (const test of suite.children.allTests()) {
+        if (test.result().state !== "passed") test.meta().brokenBy ??= error.stack ?? error.message
+      }
+    }
+  }
+}
+
+/**
+ * Reports skipped tests with their missing requirements, and the slowest files, at the end of a run. Gives the tests
+ * behind a hook that failed its error.
+ */
 export const runReport = ({ slowest }: { readonly slowest: number }): Reporter => {
   let print = (_line: string) => {}
   return {
@@ -15,6 +38,7 @@ export const runReport = ({ slowest }: { readonly slowest: number }): Reporter =
       print = (line) => logger.log(line)
     },
     onTestRunEnd: (modules) => {
+      markBroken(modules)
       const leftOut = Map.groupBy(
         testsOf(modules).filter((test) => test.result().state === "skipped"),
         (test) => test.meta().leftOut

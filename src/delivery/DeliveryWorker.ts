@@ -2,6 +2,7 @@ import { Clock, type Context, Duration, Effect, Fiber, FiberSet, Latch, Layer, M
 import { SqlClient } from "effect/sql"
 import * as FailureLog from "../database/FailureLog.ts"
 import { plainFormat } from "../model/Webhook.ts"
+import * as Shutdown from "../process/Shutdown.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork, type IsDue } from "../schedule/DueWork.ts"
@@ -175,11 +176,11 @@ const round = Effect.fnUntraced(function* (worker: Worker) {
   })
 })
 
-/** Stops claiming, lets requests finish for 20 s, then releases the rest. */
+/** Stops claiming, lets requests finish for 16 s, then releases the rest. */
 const drain = Effect.fnUntraced(function* ({ attempts, drained, lines, queue }: Worker) {
   const held = lines.stop()
   if (lines.underWay() === 0) yield* drained.open
-  yield* Effect.all([Effect.ignore(queue.giveBack(held)), Effect.timeoutOption(drained.await, "20 seconds")], {
+  yield* Effect.all([Effect.ignore(queue.giveBack(held)), Effect.timeoutOption(drained.await, Shutdown.grace)], {
     concurrency: 2
   })
   const late = [...attempts]

@@ -1,6 +1,7 @@
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer } from "effect"
+import * as Shutdown from "../process/Shutdown.ts"
 import * as Connections from "./Connections.ts"
 import * as MalformedRequests from "./MalformedRequests.ts"
 
@@ -33,6 +34,6 @@ export const layer = (address: { readonly host: string; readonly port: number })
           response.end(JSON.stringify({ error: "The service is starting. Retry in 1 s" }))
         })
       }
-      return NodeHttpServer.layer(makeServer, { ...address, gracefulShutdownTimeout: "20 seconds" })
+      return NodeHttpServer.layer(makeServer, { ...address, gracefulShutdownTimeout: Shutdown.grace })
     })
   )

@@ -8,6 +8,7 @@ import * as Reply from "../intake/Reply.ts"
 import * as AddressRange from "../model/AddressRange.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import { throughServer } from "../model/InboundEmail.ts"
+import * as Shutdown from "../process/Shutdown.ts"
 import * as RefusedHeader from "../refusals/RefusedHeader.ts"
 import * as Settings from "../Settings.ts"
 import * as DataStream from "./DataStream.ts"
@@ -204,7 +205,7 @@ export const layer = Layer.effectDiscard(
       disableReverseLookup: true,
       lenientAddressParsing: true,
       socketTimeout: guard.silenceMilliseconds,
-      closeTimeout: 20_000,
+      closeTimeout: Duration.toMillis(Shutdown.grace),
       onMailFrom: (address, _session, callback) => {
         const refused = Parameters.refusal("MAIL", address)
         callback(refused && errorOf(refused))

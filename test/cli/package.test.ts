@@ -71,7 +71,7 @@ const signed = Effect.gen(function* () {
   }
 })
 
-layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: true, timeout: "180 seconds" })(
+layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: true, timeout: "420 seconds" })(
   "The published package",
   (it) => {
     it.effect("contains the compiled service, its start script, pages, examples and deployment files", () =>
@@ -340,7 +340,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
   }
 )
 
-layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("inlet-webhook", (it) => {
+layer(NodeServices.layer, { excludeTestServices: true, timeout: "420 seconds" })("inlet-webhook", (it) => {
   it.effect("contains the same verification without dependencies", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

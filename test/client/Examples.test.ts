@@ -32,7 +32,7 @@ const World = Layer.merge(
 const example = (file: string) =>
   FileSystem.FileSystem.use((fs) => fs.readFileString(`${Program.root}examples/${file}`))
 
-layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The example", (it) => {
+layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The example", (it) => {
   it.effect(
     "sign-up.spec.ts signs up in a browser with the link and the code of real mail",
     () =>

@@ -35,7 +35,7 @@ const World = Layer.merge(
   TestInlet.layer({ settings: { SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0", SMTP_MAX_CONNECTIONS_PER_IP: "0" } })
 ).pipe(Layer.provideMerge(NodeServices.layer))
 
-layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client of the published package", (it) => {
+layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The client of the published package", (it) => {
   it.effect("imports neither a package nor a Node module", () =>
     Effect.gen(function* () {
       const path = yield* Path.Path
