@@ -319,13 +319,20 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("runs as npx inlet", () =>
+    it.effect("runs as npx inlet, whose second run finds what the first compiled", () =>
       Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
         const { folder } = yield* Customer
-        const help = yield* Program.run("npx", ["--no-install", "inlet", "--help"], { cwd: folder })
+        const help = yield* Program.run("npx", ["--no-install", "inlet", "--help"], {
+          cwd: folder,
+          // The suite keeps compiled code elsewhere.
+          env: { NODE_COMPILE_CACHE: undefined }
+        })
         assert.match(help.stdout, /^ {2}inlet <subcommand> \[flags\]$/m)
         assert.match(help.stdout, /^ {2}listen +Receive webhooks/m)
         assert.strictEqual(help.code, 0)
+        // Compiled code, for the next command.
+        assert.isNotEmpty(yield* fs.readDirectory(`${folder}/node_modules/.cache/inlet`))
 
         const nobody = yield* Ports.free
         const sent = yield* Program.run(
