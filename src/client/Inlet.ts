@@ -220,7 +220,7 @@ export class Inlet {
       ({ domain, id, status }) =>
         (wanted === undefined ? takesMail.includes(status) : domain === wanted) || id === wanted
     )
-    const [only, ...others] = wanted === undefined && domains.length === 0 ? [await this.#instant()] : fitting
+    const [only, ...others] = wanted === undefined && fitting.length === 0 ? [await this.#instant()] : fitting
     if (only === undefined || others.length > 0) {
       const names = domains.map(({ domain, status }) => `${domain} (${status})`).join(", ")
       throw new TypeError(`domain: Expected one that takes mail, of ${names === "" ? "none" : names}`)

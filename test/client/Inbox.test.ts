@@ -218,6 +218,22 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
+  it.effect("is at the instant inbox of the workspace if no domain takes mail yet", () =>
+    Effect.gen(function* () {
+      const { url, workspace } = yield* TestInlet
+      const { key: apiKey } = yield* workspace
+      yield* Effect.promise(() => new Inlet({ url, apiKey }).domains.create("not-yet.example"))
+      const inboxes = yield* Effect.forEach([1, 2], () => Effect.promise(() => new Inlet({ url, apiKey }).inbox()))
+      const domains = yield* Effect.promise(() => new Inlet({ url, apiKey }).domains.list())
+      assert.deepStrictEqual(domains.map(({ status }) => status).toSorted(), ["pending_verification", "verified"])
+      const instant = domains.find(({ status }) => status === "verified")
+      assert.deepStrictEqual(
+        inboxes.map(({ domainId }) => domainId),
+        [instant?.id, instant?.id]
+      )
+    })
+  )
+
   it.effect("requests the domain once, and requires a name if there are several", () =>
     Effect.gen(function* () {
       const domains = [
