@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Runs on every version of Node. Reports an old Node or missing dependencies in one line, before it loads them.
 import { existsSync } from "node:fs"
-import { mkdir } from "node:fs/promises"
 import * as module from "node:module"
 import { fileURLToPath } from "node:url"
 
@@ -33,18 +32,12 @@ const shareOneHeap = () => {
 }
 
 /**
- * Keeps what Node compiles, beside the packages: the next start and each command take a second less. Where the folder
- * can't be written, nothing is kept. The default folder of Node, below /tmp, could be another user's.
+ * Stores compiled code in node_modules, so that later starts and commands are about a second faster. Does nothing if the
+ * folder is not writable. Node's default folder is in /tmp, where another user could put code.
  */
-const keepCompiled = () => {
-  const cache = fileURLToPath(
-    new URL(has("./node_modules") ? "./node_modules/.cache/inlet" : "../.cache/inlet", import.meta.url)
-  )
-  // Node itself creates the folder too, but tries for ever where the one above it is not there (/proc).
-  return mkdir(cache, { recursive: true }).then(
-    () => module.enableCompileCache(cache),
-    () => {}
-  )
+const cacheCompiledCode = () => {
+  const folder = has("./node_modules") ? "./node_modules/.cache/inlet" : "../.cache/inlet"
+  module.enableCompileCache(fileURLToPath(new URL(folder, import.meta.url)))
 }
 
 const [major, minor] = process.versions.node.split(".").map(Number)
@@ -59,7 +52,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   )
 } else {
   if (isService) shareOneHeap()
-  await keepCompiled()
+  cacheCompiledCode()
   await import(`${folder}/${isStart ? "main" : "cli/main"}.${ending}`).catch((error) => {
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error
     refuse(

@@ -319,20 +319,23 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("runs as npx inlet, whose second run finds what the first compiled", () =>
+    it.effect("runs as npx inlet, and caches compiled code beside the packages", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* Customer
-        const help = yield* Program.run("npx", ["--no-install", "inlet", "--help"], {
-          cwd: folder,
-          // The suite keeps compiled code elsewhere.
-          env: { NODE_COMPILE_CACHE: undefined }
-        })
+        const cache = `${folder}/node_modules/.cache`
+        // Otherwise the cache of the test run is used.
+        const options = { cwd: folder, env: { NODE_COMPILE_CACHE: undefined } }
+        const help = yield* Program.run("npx", ["--no-install", "inlet", "--help"], options)
         assert.match(help.stdout, /^ {2}inlet <subcommand> \[flags\]$/m)
         assert.match(help.stdout, /^ {2}listen +Receive webhooks/m)
         assert.strictEqual(help.code, 0)
-        // Compiled code, for the next command.
-        assert.isNotEmpty(yield* fs.readDirectory(`${folder}/node_modules/.cache/inlet`))
+        assert.isNotEmpty(yield* fs.readDirectory(`${cache}/inlet`))
+
+        yield* fs.remove(cache, { recursive: true })
+        yield* fs.writeFileString(cache, "a file in the place of the folder")
+        assert.deepStrictEqual(yield* Program.run("npx", ["--no-install", "inlet", "--help"], options), help)
+        yield* fs.remove(cache)
 
         const nobody = yield* Ports.free
         const sent = yield* Program.run(
@@ -347,7 +350,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
   }
 )
 
-layer(NodeServices.layer, { excludeTestServices: true, timeout: "420 seconds" })("inlet-webhook", (it) => {
+layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("inlet-webhook", (it) => {
   it.effect("contains the same verification without dependencies", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
