@@ -5,7 +5,7 @@ import { type ArrivedMail, NoMail, UnwantedMail } from "./InletError.ts"
 import { type CallOptions, seconds } from "./Requests.ts"
 
 export interface InboxOptions {
-  /** Name or id of the domain. By default the only one of the workspace that takes mail, or its instant inbox if none does. */
+  /** Name or id of the domain. Default the only domain that takes mail, or the instant inbox if there is none. */
   readonly domain?: string | undefined
   /** The part before the `@`. Default a new random one. */
   readonly localPart?: string | undefined

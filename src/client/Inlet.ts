@@ -190,8 +190,8 @@ export class Inlet {
   }
 
   /**
-   * Returns a new address at a domain of the workspace, without a request. Only mail after the first inbox of this
-   * client counts.
+   * Returns a new address at a domain of the workspace. After the first call, a random address needs no request. Only
+   * mail after the first inbox of this client counts.
    */
   async inbox(options: InboxOptions = {}): Promise<Inbox> {
     const name = options.domain ?? ""
@@ -220,7 +220,7 @@ export class Inlet {
       ({ domain, id, status }) =>
         (wanted === undefined ? takesMail.includes(status) : domain === wanted) || id === wanted
     )
-    const [only, ...others] = wanted === undefined && fitting.length === 0 ? [await this.#instant()] : fitting
+    const [only, ...others] = wanted === undefined && fitting.length === 0 ? await this.#instant(domains) : fitting
     if (only === undefined || others.length > 0) {
       const names = domains.map(({ domain, status }) => `${domain} (${status})`).join(", ")
       throw new TypeError(`domain: Expected one that takes mail, of ${names === "" ? "none" : names}`)
@@ -228,9 +228,10 @@ export class Inlet {
     return { domainId: only.id, domain: only.domain, mark: await this.#mark(only.id) }
   }
 
-  async #instant() {
+  /** The instant inbox, unless the workspace has one that is disabled. */
+  async #instant(known: ReadonlyArray<Domain>) {
     const { domain, domain_id } = await this.instantInbox()
-    return { domain, id: domain_id }
+    return known.some(({ id }) => id === domain_id) ? [] : [{ domain, id: domain_id }]
   }
 
   async #mark(domainId: string) {

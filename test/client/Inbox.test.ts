@@ -218,7 +218,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
-  it.effect("is at the instant inbox of the workspace if no domain takes mail yet", () =>
+  it.effect("uses the instant inbox if no domain takes mail, and requires a domain if that is disabled", () =>
     Effect.gen(function* () {
       const { url, workspace } = yield* TestInlet
       const { key: apiKey } = yield* workspace
@@ -231,7 +231,15 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
         inboxes.map(({ domainId }) => domainId),
         [instant?.id, instant?.id]
       )
-    })
+
+      const disabled = domains.map((domain) => ({ ...domain, status: "disabled" }))
+      const scripted = yield* ScriptedService.serve(
+        { body: { domains: disabled } },
+        { body: { domain_id: instant?.id, domain: instant?.domain } }
+      )
+      const error = yield* failure(() => new Inlet({ url: scripted.url, apiKey }).inbox())
+      assert.include(`${error}`, `${instant?.domain} (disabled)`)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("requests the domain once, and requires a name if there are several", () =>
