@@ -86,7 +86,7 @@ export const start = Effect.fnUntraced(function* (
   return program
 })
 
-/** Runs a program until it exits. Packing the package takes 30 s alone, and minutes beside the first test files. */
+/** Runs a program until it exits, for up to 300 s, because `npm pack` takes minutes on a busy machine. */
 export const run = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, options?: Options) {
   const program = yield* start(command, args, options)
   const code = yield* program.exitCode.pipe(Effect.timeout("300 seconds"), Effect.orDie)

@@ -9,12 +9,12 @@ const testsOf = (modules: ReadonlyArray<TestModule>) => modules.flatMap((module)
 
 declare module "vitest" {
   interface TaskMeta {
-    /** The error of a hook that the test ran after. The JSON report has no errors but those of tests. */
+    /** The error of the hook or file that prevented the test. Vitest omits such errors from the JSON report. */
     brokenBy?: string
   }
 }
 
-/** Errors of files and of hooks, by the tests that they kept from running. */
+/** Adds the error of a failed hook or file to each test that it prevented. */
 const markBroken = (modules: ReadonlyArray<TestModule>) => {
   for (const module of modules) {
     for (const suite of [module, ...module.children.allSuites()]) {
@@ -28,8 +28,8 @@ const markBroken = (modules: ReadonlyArray<TestModule>) => {
 }
 
 /**
- * Reports skipped tests with their missing requirements, and the slowest files, at the end of a run. Gives the tests
- * behind a hook that failed its error.
+ * Reports skipped tests with their missing requirements, and the slowest files, at the end of a run. Adds
+ * errors of hooks to the JSON report.
  */
 export const runReport = ({ slowest }: { readonly slowest: number }): Reporter => {
   let print = (_line: string) => {}

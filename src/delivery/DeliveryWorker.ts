@@ -176,7 +176,7 @@ const round = Effect.fnUntraced(function* (worker: Worker) {
   })
 })
 
-/** Stops claiming, lets requests finish for 16 s, then releases the rest. */
+/** Stops claiming, waits up to 16 s for running requests, then releases the rest. */
 const drain = Effect.fnUntraced(function* ({ attempts, drained, lines, queue }: Worker) {
   const held = lines.stop()
   if (lines.underWay() === 0) yield* drained.open

@@ -16,7 +16,7 @@ export class Handover extends Context.Service<
     begin(leased: ReadonlyArray<SealedDelivery>): Effect.Effect<void>
     /** Releases slots without a leased delivery. */
     release(webhookId: WebhookId, places: number): Effect.Effect<void>
-    /** Accepts no more deliveries: returns waiting ones, and lets requests finish within 16 s. */
+    /** Accepts no more deliveries, releases waiting ones, and waits up to 16 s for running requests. */
     readonly drain: Effect.Effect<void>
   }
 >()("inlet/delivery/Handover") {

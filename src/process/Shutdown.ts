@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 
 /**
- * Time for open messages and requests to end after SIGTERM: a webhook request with the default WEBHOOK_TIMEOUT of 15 s
- * may finish. The rest of the 30 s of a shutdown is for a slow disk and a slow database.
+ * How long a shutdown waits for open messages and requests. Longer than the default WEBHOOK_TIMEOUT of 15 s, and short
+ * enough to end within 30 s on a slow disk.
  */
 export const grace = Duration.seconds(16)

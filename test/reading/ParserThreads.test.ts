@@ -314,7 +314,7 @@ describe("The parser threads", () => {
             yield* read(mail("to begin with"))
             assert.strictEqual((yield* read(yield* slower, "full", "new")).parse, "headers")
             yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads]) => threads === 2)
-            // The thread sets its priority itself, once it runs.
+            // The thread sets its priority after its start, and the metric counts it before.
             yield* eventually(withLowPriority, (threads) => threads === 1)
           }),
         { ...manyThreads, ...Needs.options(Needs.threadPriorities) }
