@@ -104,7 +104,7 @@ const startScript = Effect.gen(function* () {
   const path = yield* Path.Path
   const text = yield* fs.readFileString(path.join(root, "package.json"))
   const { scripts } = yield* Schema.decodeEffect(Package)(text)
-  return scripts.start.replace(/^node /, "").split(" ")
+  return scripts.start.replace(/^exec node /, "").split(" ")
 })
 
 const Answer = {
