@@ -27,11 +27,15 @@ const world = Effect.fnUntraced(function* (env: Program.Options["env"] = {}) {
   }
 })
 
-/** Runs `node src/main.ts`, which must refuse. Returns its lines and exit code. */
+/** The same with a migrated database. */
+const installation = Effect.fnUntraced(function* (env: Program.Options["env"] = {}) {
+  const own = yield* world(env)
+  return { ...own, ...(yield* TestDatabase.migratedFor(own.DATA_DIR)) }
+})
+
+/** Runs `inlet start`, which must refuse. Returns its lines and exit code. */
 const refusal = Effect.fnUntraced(function* (env: Program.Options["env"]) {
-  const given = yield* world({ LOG_LEVEL: "error", ...env })
-  const { code, stderr, stdout } = yield* Program.run(process.execPath, ["src/main.ts"], { env: given })
-  return { code, stdout, stderr }
+  return yield* CommandLine.run(["start"], yield* world({ LOG_LEVEL: "error", ...env }))
 }, Effect.scoped)
 
 const refuses = (line: string) => ({ code: 1, stdout: "", stderr: `Inlet can't start: ${line}\n` })
@@ -171,17 +175,18 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
     for (const [name, [env, line]] of Object.entries(wrong)) {
       it.effect(name, () =>
         Effect.gen(function* () {
-          const refused = yield* CommandLine.run(["start"], yield* world({ LOG_LEVEL: "error", ...env }))
-          assert.deepStrictEqual(refused, refuses(line))
-        }).pipe(Effect.scoped)
+          assert.deepStrictEqual(yield* refusal(env), refuses(line))
+        })
       )
     }
 
     it.effect("in a process of its own, with exit code 1", () =>
       Effect.gen(function* () {
         const [env, line] = wrong["production without settings, all missing ones at once"] ?? assert.fail()
-        assert.deepStrictEqual(yield* refusal(env), refuses(line))
-      })
+        const given = yield* world({ LOG_LEVEL: "error", ...env })
+        const { code, stderr, stdout } = yield* Program.run(process.execPath, ["src/main.ts"], { env: given })
+        assert.deepStrictEqual({ code, stdout, stderr }, refuses(line))
+      }).pipe(Effect.scoped)
     )
 
     it.effect("each invalid setting, with its name and the expected value", () =>
@@ -293,31 +298,6 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
         )
       })
     )
-
-    it.effect("a DATA_DIR in use, and a SECRETS_KEY other than the one of the data", () =>
-      Effect.gen(function* () {
-        const env = yield* world({ SECRETS_KEY: production.SECRETS_KEY })
-        const first = yield* Program.start(process.execPath, ["src/main.ts"], { env })
-        yield* first.says("See mail arrive")
-        assert.deepStrictEqual(
-          yield* refusal({ DATA_DIR: env.DATA_DIR }),
-          refuses(
-            `DATA_DIR: ${env.DATA_DIR} is in use by another process. Stop it, choose another DATA_DIR, or set DATABASE_URL to share one database`
-          )
-        )
-
-        yield* first.kill("SIGTERM")
-        const { code, stderr } = yield* refusal({
-          DATA_DIR: env.DATA_DIR,
-          SECRETS_KEY: "b3RoZXJvdGhlcm90aGVyb3RoZXJvdGhlcm90aGVyb3Q="
-        })
-        assert.strictEqual(
-          stderr,
-          "Inlet can't start: SECRETS_KEY: The database was written with another key. Start with that key, or with another database\n"
-        )
-        assert.strictEqual(code, 1)
-      }).pipe(Effect.scoped)
-    )
   }
 )
 
@@ -344,7 +324,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
           [undefined, "1"],
           ["3", "3"]
         ] as const) {
-          const env = yield* world({ ...(yield* TestDatabase.empty), MALLOC_ARENA_MAX: own })
+          const env = yield* installation({ MALLOC_ARENA_MAX: own })
           const args = ["--max-semi-space-size=16", "start.mjs", "start"]
           const program = yield* Program.start(process.execPath, args, { env })
           yield* program.says("Listening on")
@@ -360,7 +340,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
 
   it.effect("prints only JSON, one object a line, with LOG_FORMAT=json", () =>
     Effect.gen(function* () {
-      const env = yield* world({ LOG_FORMAT: "json", LOG_LEVEL: "debug", ...(yield* TestDatabase.empty) })
+      const env = yield* installation({ LOG_FORMAT: "json", LOG_LEVEL: "debug" })
       const program = yield* Program.start(process.execPath, ["src/main.ts"], { env })
       yield* program.says("Listening on")
       const answer = yield* call(`http://127.0.0.1:${env.HTTP_PORT}`, "GET", "/api/domains", {

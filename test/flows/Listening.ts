@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { Clock, Context, Effect, FileSystem, Layer, Redacted, Scope } from "effect"
+import { Clock, Context, Effect, FileSystem, Layer, Redacted, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Receiver from "../../prove/Receiver.ts"
 import * as Sender from "../../prove/Sender.ts"
@@ -42,8 +42,8 @@ const client = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Pr
     return yield* Effect.race(begun, Effect.as(started.exitCode, false))
   })
   return {
-    // It exits without the service, so a supervisor restarts it.
-    start: Effect.repeat(spawned, { until: (hasBegun) => hasBegun }),
+    // It exits without the service, so a supervisor restarts it after a second.
+    start: Effect.repeat(spawned, { until: (hasBegun) => hasBegun, schedule: Schedule.spaced("1 second") }),
     kill: Effect.suspend(() =>
       program === undefined ? Effect.void : Effect.andThen(program.kill("SIGKILL"), Effect.exit(program.exitCode))
     )
