@@ -25,13 +25,15 @@ export interface ParserJob {
    * `held` by the thread until the pool lets it parse the message.
    */
   state: "waiting" | "parsing" | "checking" | "held" | "done"
-  /** True if it is expected to be slow. The thread then holds it after the sender check. */
+  /** True if it may be slow. The thread then holds it after the sender check. */
   isSlow: boolean
+  /** True if only its size says so, because its tenant is new. */
+  isGuess: boolean
   /** Estimated CPU time of the next step in milliseconds. */
   estimate: number
   /** The part of the estimate charged to the tenant and not yet replaced by the actual use. */
   charged: number
-  /** CPU time reported by its thread and not charged yet, and in total, in milliseconds. */
+  /** CPU time reported by its thread and not charged yet, and in total without that of a cold thread, in milliseconds. */
   used: number
   usedInAll: number
   /** It was on a lost thread. */
@@ -51,6 +53,7 @@ export const make = (number: number, submitted: Submitted): ParserJob => ({
   since: 0,
   state: "waiting",
   isSlow: false,
+  isGuess: false,
   estimate: 0,
   charged: 0,
   used: 0,
@@ -61,6 +64,13 @@ export const make = (number: number, submitted: Submitted): ParserJob => ({
 
 /** True if a delivery waits for it, and not a client of the API. */
 export const isOfDelivery = ({ task: { kind } }: ParserJob) => kind === "read" || kind === "carry"
+
+/** The size above which a message of a new tenant may be slow. */
+const bytesOfGuess = 65_536
+
+/** True if a message may be slow: as expected, or because it is large and of a new tenant. */
+export const mayBeSlow = (job: ParserJob, isExpected: boolean) =>
+  isOfDelivery(job) && (isExpected || (job.isGuess && job.bytes > bytesOfGuess))
 
 /** True if the thread holds the message after the sender check. */
 export const isHeld = ({ isAlone, isSlow, task }: ParserJob) => isSlow && !isAlone && task.kind === "read"

@@ -238,8 +238,7 @@ export class ParserPool {
     }
 
     const shared = this.#shared()
-    for (;;) {
-      let thread: ParserWorker | undefined
+    for (let thread: ParserWorker | undefined; ; thread = undefined) {
       const job = this.#waiting.take((first) => {
         const place = this.#placeOf(first, shared)
         if (typeof place === "string") return place
@@ -267,8 +266,10 @@ export class ParserPool {
     const { jobs, slow } = this.#shares.of(job.tenant)
     const holder = this.#holders.get(job)
     const estimate = this.#shares.estimate(job)
+    const isExpectedSlow = estimate >= limits.slowMilliseconds
+    job.isGuess = !this.#shares.isKnown(job.tenant)
     if (holder === undefined) {
-      job.isSlow = ParserJob.isOfDelivery(job) && estimate >= limits.slowMilliseconds
+      job.isSlow = ParserJob.mayBeSlow(job, isExpectedSlow)
       // Half of the free slots, so that messages waiting for one tenant's DNS leave slots for others.
       const most = Math.min(mostPerTenant, Math.max(1, shared.length * mostOfThread - this.#shares.jobs))
       if (jobs >= most) return "skip"
@@ -280,7 +281,7 @@ export class ParserPool {
       if (busy >= Math.max(1, ThreadChoice.ofSlow(shared).length)) return "skip"
     }
     if (holder !== undefined) return holder.canParse() ? holder : "skip"
-    if (job.isSlow && shared[0] !== undefined) return this.#placeOfSlow(job.tenant, shared[0], shared)
+    if (job.isSlow && isExpectedSlow && shared[0] !== undefined) return this.#placeOfSlow(job, shared[0], shared)
     const place = ThreadChoice.leastBusy(shared)
     if (place !== undefined) return place
     if (this.#demand.isShort(job, this.#shared())) this.#start("any")
@@ -288,13 +289,12 @@ export class ParserPool {
   }
 
   /** Other tenants may have room when a slow message has none, so it never stops the search. */
-  #placeOfSlow(tenant: string, first: ParserWorker, shared: ReadonlyArray<ParserWorker>): ParserWorker | "skip" {
+  #placeOfSlow(job: ParserJob.ParserJob, first: ParserWorker, shared: ReadonlyArray<ParserWorker>) {
     if (shared.length > 1) return ThreadChoice.leastBusy(ThreadChoice.ofSlow(shared)) ?? "skip"
     // One of a new tenant takes the only thread, because the second one takes a while to start, or fails to. A row of
     // them would keep the mail of others waiting.
-    const mayTake = !this.#shares.isKnown(tenant) || !this.#demand.isStartable
-    if (first.slow === 0 && mayTake) return first.hasRoom() ? first : "skip"
-    if (this.#demand.isAddable(this.#shared())) this.#start("slow")
+    if (first.slow === 0 && (job.isGuess || !this.#demand.isStartable)) return first.hasRoom() ? first : "skip"
+    if (this.#demand.isSlowShort(job, this.#shared())) this.#start("slow")
     return "skip"
   }
 }

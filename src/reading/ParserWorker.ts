@@ -24,6 +24,12 @@ const mostOfClock = 20
 /** The same if Node does not report a thread's CPU time (before 24.6). Slow messages get a tenth of a busy machine. */
 const mostOfClockUnmeasured = 12
 
+/** CPU time for which a new thread mostly compiles the parser, in milliseconds. It says nothing about its messages. */
+const coldMilliseconds = 300
+
+/** A message that was only guessed to be slow has proved so after this time. */
+const provenMilliseconds = 100
+
 /** Why a thread must be terminated, and the message that is certainly the culprit. */
 export interface Trouble {
   readonly reason: string
@@ -56,7 +62,8 @@ export class ParserWorker {
   #toParse = 0
   #bytesToParse = 0
   #millisecondsToParse = 0
-  #slowToParse = 0
+  readonly #slowToParse = new Set<ParserJob>()
+  #coldMilliseconds = coldMilliseconds
   /** Number of slow messages, including those waiting for DNS or held. */
   slow = 0
   /** The current message at the last check, and its start in elapsed and CPU time. */
@@ -128,9 +135,17 @@ export class ParserWorker {
     return this.#millisecondsToParse
   }
 
-  /** True if it has a slow message to parse. */
+  /** True if it has a message to parse that is expected to be slow. */
   isSlow(): boolean {
-    return this.#slowToParse > 0
+    return this.#slowToParse.size > 0
+  }
+
+  /** True if that is more than a guess. */
+  isProvenSlow(): boolean {
+    for (const { isGuess, since } of this.#slowToParse) {
+      if (!isGuess || this.#now() - since > provenMilliseconds) return true
+    }
+    return false
   }
 
   /** Counts a new job, or a held one as released. */
@@ -143,7 +158,7 @@ export class ParserWorker {
     this.#toParse++
     this.#bytesToParse += job.bytes
     this.#millisecondsToParse += job.estimate
-    if (job.estimate >= this.#limits.slowMilliseconds) this.#slowToParse++
+    if (job.estimate >= this.#limits.slowMilliseconds) this.#slowToParse.add(job)
   }
 
   hand(batch: Batch) {
@@ -224,7 +239,9 @@ export class ParserWorker {
       const job = this.jobs.get(number)
       if (job === undefined) continue
       job.used += milliseconds
-      job.usedInAll += milliseconds
+      const cold = Math.min(this.#coldMilliseconds, milliseconds)
+      this.#coldMilliseconds -= cold
+      job.usedInAll += milliseconds - cold
     }
     for (const number of aside) this.#leave(number, "checking")
     for (const number of held) this.#leave(number, "held")
@@ -255,7 +272,7 @@ export class ParserWorker {
     if (job.state === "parsing") {
       this.#toParse--
       this.#bytesToParse -= job.bytes
-      if (job.estimate >= this.#limits.slowMilliseconds) this.#slowToParse--
+      this.#slowToParse.delete(job)
       // Adding and subtracting fractions leaves a remainder.
       this.#millisecondsToParse = this.#toParse === 0 ? 0 : this.#millisecondsToParse - job.estimate
     }

@@ -67,7 +67,8 @@ export class Reader extends Context.Service<
       const write = yield* EventWriter.make
       const loops = yield* LoopGuard.make
 
-      const load = (mail: Mail) => loadFrom(raw, mail)
+      // Rarely needed, so it is made when it is.
+      const load = (mail: Mail) => Effect.suspend(() => loadFrom(raw, mail))
 
       /** `spam` is undefined without a scanner. */
       const writeOne = (mail: Mail, result: ReadResult, spam: Spam | undefined) => {

@@ -1,9 +1,12 @@
 import { BoundedMap } from "../cache/BoundedMap.ts"
 
 /**
- * The assumption for a tenant without history, in milliseconds. The slowest known mail takes twice that for each KiB.
+ * The assumption for a tenant without history, in milliseconds. The slowest known mail takes twice that for each KiB. Most
+ * of a large mail is attachments, which cost little.
  */
 const usualPerKiB = 0.1
+const usualPerKiBOfLarge = 0.02
+const largeKiB = 100
 const perMail = 0.2
 
 /** Weight of the history after one more mail. */
@@ -27,8 +30,10 @@ export class ReadingCost {
 
   estimate(tenant: string, bytes: number): number {
     const history = this.#histories.get(tenant)
-    const perKiB = history === undefined ? usualPerKiB : history.milliseconds / history.kibibytes
-    return perMail + (perKiB * bytes) / 1_024
+    const kibibytes = bytes / 1_024
+    if (history !== undefined) return perMail + (history.milliseconds / history.kibibytes) * kibibytes
+    const large = Math.max(0, kibibytes - largeKiB)
+    return perMail + usualPerKiB * (kibibytes - large) + usualPerKiBOfLarge * large
   }
 
   record(tenant: string, bytes: number, milliseconds: number): void {

@@ -70,10 +70,10 @@ export class TenantShares {
     job.used = 0
   }
 
-  /** A job is done, and its cost is known. */
+  /** A job is done, and its cost is known, unless a cold thread did all of it. */
   finish(job: ParserJob): void {
     // Making a message for a webhook costs less than reading it, and would spoil the estimate.
-    if (job.task.kind !== "carry") this.#cost.record(job.tenant, job.bytes, job.usedInAll)
+    if (job.task.kind !== "carry" && job.usedInAll > 0) this.#cost.record(job.tenant, job.bytes, job.usedInAll)
     this.leave(job)
   }
 

@@ -47,10 +47,19 @@ export class ThreadDemand {
     return (threads.length === 0 || hasWaited) && this.#mayStart(threads)
   }
 
+  /**
+   * True if a thread for slow messages may be added for a job. A large message of a new tenant is rarely slow, so it must
+   * have waited.
+   */
+  isSlowShort(job: ParserJob, threads: ReadonlyArray<ParserWorker>): boolean {
+    const { limits, now } = this.#options
+    return (!job.isGuess || now() - job.since > limits.waitMilliseconds) && this.isAddable(threads)
+  }
+
   /** True if slow messages occupy all threads, or all threads are for slow ones. */
   isHeldUp(threads: ReadonlyArray<ParserWorker>): boolean {
     if (threads.length === 0 || this.#options.mostThreads < 2) return false
-    if (threads.some(({ takes }) => takes === "any") && threads.some((thread) => !thread.isSlow())) return false
+    if (threads.some(({ takes }) => takes === "any") && threads.some((thread) => !thread.isProvenSlow())) return false
     this.note()
     return this.#mayStart(threads)
   }

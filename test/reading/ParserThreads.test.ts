@@ -174,6 +174,17 @@ describe("The parser threads", () => {
     )
   })
 
+  layer(threads(), options)("that have parsed nothing before", (it) => {
+    it.effect("start no other thread for large attachments of a new tenant", () =>
+      Effect.gen(function* () {
+        const attached = encoded("base64", "A".repeat(300_000), "application/octet-stream")
+        const all = yield* Effect.replicateEffect(read(attached, "full", "new"), 20, { concurrency: "unbounded" })
+        assert.isTrue(all.every(({ parse }) => parse === "full"))
+        assert.deepStrictEqual(yield* countedFor("inlet_parser_threads", "delivery"), [1])
+      })
+    )
+  })
+
   describe("when slow messages of several tenants come at once", () => {
     it.live("parse one of them, and the others only beside a second thread", () =>
       Effect.gen(function* () {
@@ -233,7 +244,7 @@ describe("The parser threads", () => {
             const running = countedFor("inlet_parser_threads", "delivery")
             yield* read(mail("to begin with"))
             assert.deepStrictEqual(yield* running, [1])
-            const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 12, { concurrency: "unbounded" }))
+            const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 6, { concurrency: "unbounded" }))
             yield* eventually(running, ([threads = 0]) => threads > 1)
             yield* Fiber.join(many)
             yield* eventually(running, ([threads]) => threads === 1)
@@ -253,7 +264,7 @@ describe("The parser threads", () => {
           Effect.gen(function* () {
             yield* read(mail("to begin with"))
             const long = yield* Effect.forkChild(read(yield* slower))
-            const behind = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 20, { concurrency: "unbounded" }))
+            const behind = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 8, { concurrency: "unbounded" }))
             yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads = 0]) => threads > 1)
             yield* Fiber.join(behind)
             yield* Fiber.join(long)
@@ -304,7 +315,8 @@ describe("The parser threads", () => {
     }
   )
 
-  layer(threads({ parseMilliseconds: 30, parseMillisecondsPerMiB: 0 }), options)(
+  // The message has proved slow before it exceeds its time.
+  layer(threads({ parseMilliseconds: 100, parseMillisecondsPerMiB: 0 }), options)(
     "when the only thread is lost while another one starts for slow messages",
     (it) => {
       it.effect(
