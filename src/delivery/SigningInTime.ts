@@ -1,4 +1,4 @@
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Exit, Fiber } from "effect"
 import { type Signable, SigningFailed, WebhookSigner } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
 
@@ -12,7 +12,9 @@ export const make = Effect.gen(function* () {
   // No timeout for a signer that completes synchronously, because a timeout costs more than the signature.
   const sign: WebhookSigner["Service"]["sign"] = (request: Signable) =>
     Effect.suspend(() => {
-      const fiber = Effect.runForkWith(context)(signer.sign(request))
+      const signing = signer.sign(request)
+      if (Exit.isExit(signing)) return signing
+      const fiber = Effect.runForkWith(context)(signing)
       const exit = fiber.pollUnsafe()
       if (exit !== undefined) return exit
       return Fiber.join(fiber).pipe(

@@ -47,8 +47,9 @@ interface Known {
 }
 
 /**
- * Makes a function that looks up a domain by name, many in one statement. Succeeds with null if the domain accepts no
- * mail. A lookup that may wait takes up to 10 ms longer, and shares its statement with more of them.
+ * Makes the lookup of a domain by name, many in one statement. It succeeds with null if the domain accepts no mail. A lookup
+ * that may wait takes up to 10 ms longer, and shares its statement with more of them. `recent` returns the cached result
+ * for a busy domain, and counts the lookups by which it becomes busy.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -93,17 +94,24 @@ export const make = Effect.gen(function* () {
   const lookUp = yield* Batcher.make(findAll, { ...bounding, lanes: 2 })
   const lookUpLater = yield* Batcher.make(findAll, { ...bounding, gather })
 
-  return (name: DomainName, mayWait: boolean) =>
-    Effect.suspend(() => {
+  return {
+    recent: (name: DomainName): Admission | undefined => {
       const now = clock.currentTimeMillisUnsafe()
       if (now - began >= goodForMillis) {
         busy = new Map()
         began = now
       }
       const known = busy.get(name)
+      if (known !== undefined && ++known.asks > asksBefore) return known.admission ?? undefined
       if (known === undefined) busy.set(name, { asks: 1, admission: null })
-      else if (++known.asks > asksBefore && known.admission !== null) return Effect.succeed(known.admission)
-      const found = mayWait ? lookUpLater(name) : lookUp(name)
-      return within8Seconds(() => Effect.catchCause(found, (cause) => Effect.fail(notStored(cause))))
-    })
+      return undefined
+    },
+    lookUp: (name: DomainName, mayWait: boolean) =>
+      within8Seconds(() =>
+        Effect.matchCauseEffect(mayWait ? lookUpLater(name) : lookUp(name), {
+          onFailure: (cause) => Effect.fail(notStored(cause)),
+          onSuccess: (answer) => Effect.succeed({ answer, after: Effect.void })
+        })
+      )
+  }
 })

@@ -1,9 +1,10 @@
-import { Cause, Clock, Context, DateTime, Effect, FiberSet, Layer, Option } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isUnreachable } from "../database/Database.ts"
 import { rawRef } from "../model/InboundEmail.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import type { Mail } from "../reading/Mail.ts"
 import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
@@ -65,27 +66,28 @@ export class Intake extends Context.Service<
       const checked = Incoming.make({ mxHost })
       const early = yield* EarlyAnswers.make(limits)
       const store = yield* makeStore({ ...limits, mxHost, remember: early.remember, now })
-      const lookUp = yield* Admissions.make
+      const admissions = yield* Admissions.make
 
       const admit: Intake["Service"]["admit"] = (typed, session) => {
         const address = TypedAddress.parse(typed)
         if (address === undefined) return RecipientDecision.unknownDomain
-        return Effect.flatMap(lookUp(address.domain, session.hasErred === true), (admission) =>
+        const decide = (admission: Admissions.Admission | null) =>
           RecipientDecision.of(address, admission, session, limits)
-        )
+        const recent = admissions.recent(address.domain)
+        if (recent !== undefined) return decide(recent)
+        return Effect.flatMap(admissions.lookUp(address.domain, session.hasErred === true), decide)
       }
 
       const receive: Intake["Service"]["receive"] = (arrival) =>
         Effect.flatMap(
           Effect.suspend(() => checked(arrival, copiesOf(arrival))),
           (incoming) =>
-            Effect.as(
-              within8Seconds((pending) =>
-                Effect.flatMap(early.isAnswered(incoming), (isAnswered) =>
-                  isAnswered ? Effect.void : store(incoming, pending)
-                )
-              ),
-              incoming.keys
+            within8Seconds((pending) =>
+              Effect.flatMap(early.isAnswered(incoming), (isAnswered) =>
+                isAnswered
+                  ? Effect.succeed({ answer: incoming.keys, after: Effect.void })
+                  : Effect.map(store(incoming, pending), (after) => ({ answer: incoming.keys, after }))
+              )
             )
         )
 
@@ -125,6 +127,13 @@ const reserve = ({ reader }: Store, copies: ReadonlyArray<Copies.Copy>) => {
   if (refused === -1) return { isOurs: true, release }
   release(copies.slice(0, refused))
   return { isOurs: false, release }
+}
+
+const readAll = ({ reader }: Store, mails: ReadonlyArray<Mail>) => {
+  const [only, ...others] = mails
+  return only !== undefined && others.length === 0
+    ? reader.read(only)
+    : Effect.forEach(mails, (mail) => reader.read(mail), { concurrency: "unbounded", discard: true })
 }
 
 /** Inserts the rows in a transaction, after storing bytes that are not stored yet. */
@@ -219,7 +228,7 @@ const storeUsual = Effect.fnUntraced(function* (
 
 /**
  * Stores the bytes of a message, then its rows, then starts parsing. A crash in between leaves bytes without a row,
- * never a row without bytes.
+ * never a row without bytes. Succeeds with the parsing.
  */
 const makeStore = Effect.fnUntraced(function* (options: {
   readonly emailsPerDay: number
@@ -236,7 +245,6 @@ const makeStore = Effect.fnUntraced(function* (options: {
     insertApart: yield* InboundTransaction.make(options),
     mxHost
   }
-  const read = yield* FiberSet.makeRuntime()
 
   return (incoming: Incoming.Incoming, pending: Deadline.Pending) =>
     Effect.suspend(() => {
@@ -251,12 +259,12 @@ const makeStore = Effect.fnUntraced(function* (options: {
         Effect.catchTag(stored, ["SqlError", "RawStoreError"], (error) => Effect.fail(notStored(error))),
         (mails) => {
           remember(keys)
-          if (!isOurs) return
+          if (!isOurs) return Effect.void
           release(copies.filter(({ id }) => !mails.some((mail) => mail.id === id)))
           const storedAt = now()
           for (const mail of mails) mail.storedMs = Copies.storedMs(mail, storedAt)
           // Answers the sender first.
-          for (const mail of mails) read(Effect.andThen(Effect.yieldNow, store.reader.read(mail)))
+          return Effect.andThen(Effect.yieldNow, readAll(store, mails))
         }
       ).pipe(Effect.onError(() => Effect.sync(() => release(isOurs ? copies : []))))
     })

@@ -214,18 +214,16 @@ export const layer = Layer.effectDiscard(
         const refused = Parameters.refusal("RCPT", address)
         if (refused !== undefined) return callback(errorOf(refused))
         const recipient = typed.address(session.id, address.address)
-        run(intake.admit(recipient, { ...clientOf(session), hasErred: erred.has(session) })).addObserver((exit) =>
-          reply(
-            "RCPT",
-            session,
-            exit,
-            (error, admitted) => {
-              if (admitted !== undefined) accepted.set(address, admitted)
-              callback(error)
-            },
-            { recipients: [recipient] }
-          )
-        )
+        const accept = (error: Error | null, admitted?: Recipient) => {
+          if (admitted !== undefined) accepted.set(address, admitted)
+          callback(error)
+        }
+        const answer = (exit: Exit.Exit<Recipient, IntakeError>) =>
+          reply("RCPT", session, exit, accept, { recipients: [recipient] })
+        const admission = intake.admit(recipient, { ...clientOf(session), hasErred: erred.has(session) })
+        // Without a lookup it is an exit of these types, and needs no fiber.
+        if (Exit.isExit(admission)) answer(admission as Exit.Exit<Recipient, IntakeError>)
+        else run(admission).addObserver(answer)
       },
       onData,
       onClose: ({ error, id, remoteAddress }) => {

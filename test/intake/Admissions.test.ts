@@ -19,7 +19,7 @@ const statementsOfTwo = Effect.fnUntraced(function* (mayWait: boolean) {
       statements++
       return statement
     })
-  const lookUp = yield* Effect.provideService(Admissions.make, CurrentTransformer, count)
+  const { lookUp } = yield* Effect.provideService(Admissions.make, CurrentTransformer, count)
   const first = yield* Effect.forkChild(lookUp(DomainName.make("one.example"), mayWait))
   yield* turns
   const second = yield* Effect.forkChild(lookUp(DomainName.make("two.example"), mayWait))

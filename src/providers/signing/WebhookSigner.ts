@@ -46,7 +46,7 @@ export class WebhookSigner extends Context.Service<
       known.set(secret, keys)
       return keys
     }
-    return WebhookSigner.of({ sign: (request) => Effect.sync(() => headersOf(request, keysOf)) })
+    return WebhookSigner.of({ sign: (request) => Effect.succeed(headersOf(request, keysOf)) })
   })
 }
 
