@@ -11,7 +11,7 @@ import * as LostAnswer from "./LostAnswer.ts"
 import { DemoFull, QuotaReached, type Recipient, SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
 
 /** The stored message of one domain. */
-export interface Copy {
+export interface CopyRow {
   readonly id: InboundEmailId
   readonly domainId: DomainId
   readonly recipients: ReadonlyArray<Recipient>
@@ -22,7 +22,7 @@ export interface Copy {
 }
 
 /** A received message, with the copies to store. */
-interface Message<A extends Copy> {
+interface Message<A extends CopyRow> {
   readonly copies: ReadonlyArray<A>
   readonly envelope: Envelope
   readonly sha256: Uint8Array
@@ -39,7 +39,7 @@ interface Message<A extends Copy> {
 export const mailsPerDemo = 20
 
 interface Unseen {
-  readonly copy: Copy
+  readonly copy: CopyRow
   readonly recipients: ReadonlyArray<Recipient>
 }
 
@@ -95,7 +95,7 @@ const demoHasRoom = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domai
 const insert = (
   sql: SqlClient.SqlClient,
   emails: ReadonlyArray<Unseen>,
-  message: Omit<Message<Copy>, "copies" | "keyOf">
+  message: Omit<Message<CopyRow>, "copies" | "keyOf">
 ) => {
   const rows = emails.map(
     ({ copy, recipients }): InboundRows.InboundRow => ({
@@ -120,7 +120,7 @@ const insert = (
 }
 
 /** Selects the copies with recipients that had not received the message. */
-const unseen = Effect.fnUntraced(function* <A extends Copy>(
+const unseen = Effect.fnUntraced(function* <A extends CopyRow>(
   sql: SqlClient.SqlClient,
   { copies, keyOf }: Pick<Message<A>, "copies" | "keyOf">
 ) {
@@ -174,7 +174,7 @@ const spend = Effect.fnUntraced(function* (
 })
 
 /** Returns the copies with a new row, and the recipients that had not received the message. */
-const write = Effect.fnUntraced(function* <A extends Copy>(
+const write = Effect.fnUntraced(function* <A extends CopyRow>(
   sql: SqlClient.SqlClient,
   message: Message<A>,
   limits: Limits
@@ -195,7 +195,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   const find = yield* LostAnswer.make
 
   /** Finds the result of a `write` that committed without an answer. */
-  const written = Effect.fnUntraced(function* <A extends Copy>(copies: ReadonlyArray<A>, lost: SqlError.SqlError) {
+  const written = Effect.fnUntraced(function* <A extends CopyRow>(copies: ReadonlyArray<A>, lost: SqlError.SqlError) {
     const rows = new Map((yield* find(copies.map(({ id }) => id))).map((row) => [row.id, row.recipients]))
     if (rows.size === 0) return yield* lost
     return copies.flatMap((copy) => {
@@ -204,7 +204,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     })
   })
 
-  return <A extends Copy>(message: Message<A>) =>
+  return <A extends CopyRow>(message: Message<A>) =>
     Effect.catchTag(sql.withTransaction(write(sql, message, limits)), "SqlError", (error) =>
       isUnreachable(error) ? written(message.copies, error) : Effect.fail(error)
     )
