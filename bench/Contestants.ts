@@ -104,7 +104,8 @@ const startScript = Effect.gen(function* () {
   const path = yield* Path.Path
   const text = yield* fs.readFileString(path.join(root, "package.json"))
   const { scripts } = yield* Schema.decodeEffect(Package)(text)
-  return scripts.start.replace(/^exec node /, "").split(" ")
+  const [, args] = /^exec node (.+)$/.exec(scripts.start) ?? []
+  return args?.split(" ") ?? (yield* Effect.die(`npm start runs ${scripts.start}, and not exec node with arguments`))
 })
 
 const Answer = {
