@@ -131,7 +131,7 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("A messag
         Effect.forEach(Array.from({ length: 8 }), () => noted("heavy", bomb), { concurrency: "unbounded" })
       )
       yield* Effect.yieldNow
-      yield* noted("light", twoFiles)
+      yield* noted("light", message("Content-Type: text/plain", "", "Hello"))
       yield* Fiber.join(many)
       assert.isBelow(done.indexOf("light"), done.length - 1)
     })
