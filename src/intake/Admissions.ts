@@ -47,9 +47,9 @@ interface Known {
 }
 
 /**
- * Makes the lookup of a domain by name, many in one statement. It succeeds with null if the domain accepts no mail. A lookup
- * that may wait takes up to 10 ms longer, and shares its statement with more of them. `recent` returns the cached result
- * for a busy domain, and counts the lookups by which it becomes busy.
+ * Makes two functions. `lookUp` finds a domain by name, with one statement for concurrent lookups. It succeeds with null if
+ * the domain accepts no mail. A lookup that may wait takes up to 10 ms longer, and shares its statement with more of them.
+ * `recent` returns the cached result of a busy domain. Call it before each lookup, because it counts them.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -228,7 +228,7 @@ const storeUsual = Effect.fnUntraced(function* (
 
 /**
  * Stores the bytes of a message, then its rows, then starts parsing. A crash in between leaves bytes without a row,
- * never a row without bytes. Succeeds with the parsing.
+ * never a row without bytes. Succeeds with an effect that parses the message.
  */
 const makeStore = Effect.fnUntraced(function* (options: {
   readonly emailsPerDay: number

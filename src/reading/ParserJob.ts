@@ -27,14 +27,15 @@ export interface ParserJob {
   state: "waiting" | "parsing" | "checking" | "held" | "done"
   /** True if it may be slow. The thread then holds it after the sender check. */
   isSlow: boolean
-  /** True if only its size says so, because its tenant is new. */
+  /** True if its tenant is new, so that its cost is guessed from its size. */
   isGuess: boolean
   /** Estimated CPU time of the next step in milliseconds. */
   estimate: number
   /** The part of the estimate charged to the tenant and not yet replaced by the actual use. */
   charged: number
-  /** CPU time reported by its thread and not charged yet, and in total without that of a cold thread, in milliseconds. */
+  /** CPU time in milliseconds that its thread reported and that is not charged yet. */
   used: number
+  /** All of its CPU time in milliseconds, without the time of a cold thread. */
   usedInAll: number
   /** It was on a lost thread. */
   wasLost: boolean
@@ -65,10 +66,10 @@ export const make = (number: number, submitted: Submitted): ParserJob => ({
 /** True if a delivery waits for it, and not a client of the API. */
 export const isOfDelivery = ({ task: { kind } }: ParserJob) => kind === "read" || kind === "carry"
 
-/** The size above which a message of a new tenant may be slow. */
+/** Larger messages of a new tenant are treated as slow until their sender check is done. */
 const bytesOfGuess = 65_536
 
-/** True if a message may be slow: as expected, or because it is large and of a new tenant. */
+/** True if a message is expected to be slow, or is large and its tenant is new. */
 export const mayBeSlow = (job: ParserJob, isExpected: boolean) =>
   isOfDelivery(job) && (isExpected || (job.isGuess && job.bytes > bytesOfGuess))
 

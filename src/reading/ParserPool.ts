@@ -238,7 +238,8 @@ export class ParserPool {
     }
 
     const shared = this.#shared()
-    for (let thread: ParserWorker | undefined; ; thread = undefined) {
+    for (;;) {
+      let thread: ParserWorker | undefined
       const job = this.#waiting.take((first) => {
         const place = this.#placeOf(first, shared)
         if (typeof place === "string") return place
@@ -291,8 +292,7 @@ export class ParserPool {
   /** Other tenants may have room when a slow message has none, so it never stops the search. */
   #placeOfSlow(job: ParserJob.ParserJob, first: ParserWorker, shared: ReadonlyArray<ParserWorker>) {
     if (shared.length > 1) return ThreadChoice.leastBusy(ThreadChoice.ofSlow(shared)) ?? "skip"
-    // One of a new tenant takes the only thread, because the second one takes a while to start, or fails to. A row of
-    // them would keep the mail of others waiting.
+    // The only thread takes one of a new tenant, as another starts slowly or fails. More of them would delay others.
     if (first.slow === 0 && (job.isGuess || !this.#demand.isStartable)) return first.hasRoom() ? first : "skip"
     if (this.#demand.isSlowShort(job, this.#shared())) this.#start("slow")
     return "skip"

@@ -24,10 +24,10 @@ const mostOfClock = 20
 /** The same if Node does not report a thread's CPU time (before 24.6). Slow messages get a tenth of a busy machine. */
 const mostOfClockUnmeasured = 12
 
-/** CPU time for which a new thread mostly compiles the parser, in milliseconds. It says nothing about its messages. */
+/** CPU time in milliseconds that a new thread mostly spends on compiling the parser. Estimates leave it out. */
 const coldMilliseconds = 300
 
-/** A message that was only guessed to be slow has proved so after this time. */
+/** Milliseconds in a thread after which a message that was guessed to be slow counts as slow. */
 const provenMilliseconds = 100
 
 /** Why a thread must be terminated, and the message that is certainly the culprit. */
@@ -140,7 +140,7 @@ export class ParserWorker {
     return this.#slowToParse.size > 0
   }
 
-  /** True if that is more than a guess. */
+  /** True if such a message is known to be slow, or has been in the thread for long. */
   isProvenSlow(): boolean {
     for (const { isGuess, since } of this.#slowToParse) {
       if (!isGuess || this.#now() - since > provenMilliseconds) return true

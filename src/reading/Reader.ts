@@ -67,7 +67,7 @@ export class Reader extends Context.Service<
       const write = yield* EventWriter.make
       const loops = yield* LoopGuard.make
 
-      // Rarely needed, so it is made when it is.
+      // Built lazily, because few messages are loaded again.
       const load = (mail: Mail) => Effect.suspend(() => loadFrom(raw, mail))
 
       /** `spam` is undefined without a scanner. */

@@ -70,7 +70,7 @@ export class TenantShares {
     job.used = 0
   }
 
-  /** A job is done, and its cost is known, unless a cold thread did all of it. */
+  /** Ends a job and records its cost, except for the time of a cold thread. */
   finish(job: ParserJob): void {
     // Making a message for a webhook costs less than reading it, and would spoil the estimate.
     if (job.task.kind !== "carry" && job.usedInAll > 0) this.#cost.record(job.tenant, job.bytes, job.usedInAll)

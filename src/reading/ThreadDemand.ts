@@ -48,8 +48,8 @@ export class ThreadDemand {
   }
 
   /**
-   * True if a thread for slow messages may be added for a job. A large message of a new tenant is rarely slow, so it must
-   * have waited.
+   * True if a thread for slow messages may be started for a job. For a message of a new tenant it may only after a wait,
+   * because large messages are rarely slow.
    */
   isSlowShort(job: ParserJob, threads: ReadonlyArray<ParserWorker>): boolean {
     const { limits, now } = this.#options

@@ -42,7 +42,7 @@ const client = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Pr
     return yield* Effect.race(begun, Effect.as(started.exitCode, false))
   })
   return {
-    // It exits without the service, so a supervisor restarts it after a second.
+    // A listener exits while the service is down. Like a supervisor, this restarts it after a second.
     start: Effect.repeat(spawned, { until: (hasBegun) => hasBegun, schedule: Schedule.spaced("1 second") }),
     kill: Effect.suspend(() =>
       program === undefined ? Effect.void : Effect.andThen(program.kill("SIGKILL"), Effect.exit(program.exitCode))
