@@ -5,28 +5,29 @@ import * as Settings from "../../Settings.ts"
 import { mostKeys } from "../../workspaces/WorkspaceKeys.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 
-/** The guide for agents to this instance, at `/llms.txt`. */
+/** The guide for agents to this instance, at `/llms.txt`. The first request makes it. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { publicUrl } = yield* Settings.http
     const smtp = yield* Settings.smtpNearby
     const { billingProvider } = yield* Settings.purchase
-    const document = OpenApiDocument.make(publicUrl)
-    const text = render({
-      url: publicUrl,
-      limits: yield* limits,
-      routes: routesOf(document),
-      smtp: smtp === undefined ? "" : ` Mail by SMTP goes to ${smtp}.`,
-      payment:
-        billingProvider === "stripe"
-          ? "202 with a checkout_url: a person pays there"
-          : "201; it is paid from the workspace's wallet of play money"
-    })
-    return HttpRouter.add(
-      "GET",
-      "/llms.txt",
-      HttpServerResponse.text(text, { contentType: "text/plain; charset=utf-8" })
+    const ofInstance = yield* limits
+    const answer = yield* Effect.cached(
+      Effect.sync(() => {
+        const text = render({
+          url: publicUrl,
+          limits: ofInstance,
+          routes: routesOf(OpenApiDocument.make(publicUrl)),
+          smtp: smtp === undefined ? "" : ` Mail by SMTP goes to ${smtp}.`,
+          payment:
+            billingProvider === "stripe"
+              ? "202 with a checkout_url: a person pays there"
+              : "201; it is paid from the workspace's wallet of play money"
+        })
+        return HttpServerResponse.text(text, { contentType: "text/plain; charset=utf-8" })
+      })
     )
+    return HttpRouter.add("GET", "/llms.txt", answer)
   })
 )
 
