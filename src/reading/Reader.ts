@@ -27,6 +27,9 @@ const mostLooks = 4
 /** Demo inboxes share the parser threads as one tenant. */
 const demoTenant = "demo"
 
+/** Whether a parser thread starts with the service. Otherwise the first message waits for it, some 0.3 s. */
+export const StartsThread = Context.Reference("inlet/reading/Reader/StartsThread", { defaultValue: () => true })
+
 /** The tenant charged for parsing a mail. */
 export const tenantOf = ({ workspaceId }: Pick<Mail, "workspaceId">): string => workspaceId ?? demoTenant
 
@@ -54,7 +57,7 @@ export class Reader extends Context.Service<
     Effect.gen(function* () {
       const raw = yield* RawStore
       const threads = yield* ParserThreads
-      yield* threads.warmUp
+      if (yield* StartsThread) yield* threads.warmUp
       const clock = yield* Clock.Clock
       const unread = yield* UnreadMail.make
       const scans = yield* Scans.make

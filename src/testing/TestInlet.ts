@@ -18,6 +18,7 @@ import { Registrars } from "../providers/registrar/Registrars.ts"
 import type { MailScanner } from "../providers/scanner/MailScanner.ts"
 import { WebhookSigner } from "../providers/signing/WebhookSigner.ts"
 import type { RawStore } from "../providers/storage/RawStore.ts"
+import { StartsThread } from "../reading/Reader.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import { type Answer, type CallOptions, call, type Method } from "./ApiCall.ts"
 import * as Ports from "./Ports.ts"
@@ -125,6 +126,8 @@ export class TestInlet extends Context.Service<
           ),
           Layer.provideMerge(database),
           Layer.provideMerge(Platform.layer),
+          // Most tests have no mail.
+          Layer.provide(Layer.succeed(StartsThread, false)),
           Layer.provide(Telemetry.layer),
           Layer.provide(clock),
           Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
