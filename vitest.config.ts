@@ -40,6 +40,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), TEST_V8_FLAGS: quickWasm },
     execArgv: [quickWasm, ...fewCollections],
     sequence: { sequencer: FlowsFirst },
+    // Errors that a service logs in a passed test are expected there.
+    silent: "passed-only",
     reporters: ["default", runReport({ slowest: isCi ? 10 : 0 }), ...(isCi ? ["json"] : [])],
     // Node runs the sources itself, as it does those of the service. That is a fifth of the CPU time of a test file.
     experimental: { viteModuleRunner: false, nodeLoader: false },
