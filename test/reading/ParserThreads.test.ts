@@ -174,6 +174,23 @@ describe("The parser threads", () => {
     )
   })
 
+  layer(threads(), options)("beside a new tenant with many large messages", (it) => {
+    it.effect("hold them until the first of them shows what they cost", () =>
+      Effect.gen(function* () {
+        yield* read(mail("to begin with"))
+        const order: Array<string> = []
+        const noted = (name: string, message: Uint8Array) =>
+          Effect.andThen(
+            read(message, "full", name),
+            Effect.sync(() => order.push(name))
+          )
+        const large = Effect.replicateEffect(noted("large", slow.subarray(0, 102_400)), 8, { concurrency: "unbounded" })
+        yield* Effect.all([large, noted("light", mail("light"))], { concurrency: "unbounded" })
+        assert.isBelow(order.indexOf("light"), 2)
+      })
+    )
+  })
+
   layer(threads(), options)("that have parsed nothing before", (it) => {
     it.effect("start no other thread for large attachments of a new tenant", () =>
       Effect.gen(function* () {
