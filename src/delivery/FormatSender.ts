@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as NodeBuffer from "../mime/NodeBuffer.ts"
 import type { InboundEvent } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
 import * as FailureReason from "./FailureReason.ts"
@@ -52,9 +53,7 @@ const make = Effect.gen(function* () {
   const requestOf = Effect.fnUntraced(function* (delivery: LeasedDelivery, recipe: Recipe, stamp: Stamp) {
     const { eventId, payload } = delivery
     // Rendered by EventPayload, which writes the fields of an event.
-    const event = JSON.parse(
-      Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString()
-    ) as InboundEvent
+    const event = JSON.parse(NodeBuffer.view(payload).toString()) as InboundEvent
     const mail = { eventId, payload, event }
     if (recipe.needs === "event") return recipe.make(mail, stamp)
     const loaded = mails.load({ ...delivery, event, payloadBytes: payload.byteLength }, recipe.needs, (bytes) =>

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import libmime from "libmime"
+import * as NodeBuffer from "./NodeBuffer.ts"
 import * as Utf7 from "./Utf7.ts"
 
 /**
@@ -7,7 +8,7 @@ import * as Utf7 from "./Utf7.ts"
  * windows-1252.
  */
 export const guess = (bytes: Uint8Array, around?: string): string => {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = NodeBuffer.view(bytes)
   if (text.includes(0x1b) && /\x1b\$[@B]/.test(text.toString("latin1"))) return iconv(text, "iso-2022-jp")
   if (isUtf8(text)) return withoutMark(text.toString("utf8"))
   const latin = text.toString("latin1")
@@ -30,7 +31,7 @@ export const guess = (bytes: Uint8Array, around?: string): string => {
 
 /** Decodes bytes in the declared charset if they fit. */
 export const decode = (bytes: Uint8Array, label: string | undefined): string => {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = NodeBuffer.view(bytes)
   const charset = plain(label ?? "")
   if ((text[0] === 0xff && text[1] === 0xfe) || (text[0] === 0xfe && text[1] === 0xff)) {
     if (!charset.startsWith("utf32")) return withoutMark(iconv(text, text[0] === 0xff ? "utf-16le" : "utf-16be"))

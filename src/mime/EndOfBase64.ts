@@ -1,4 +1,5 @@
 import * as LegibleText from "./LegibleText.ts"
+import * as NodeBuffer from "./NodeBuffer.ts"
 
 type Decode = (encoded: Uint8Array) => { readonly content: Uint8Array; readonly isWhole: boolean }
 
@@ -7,7 +8,7 @@ type Decode = (encoded: Uint8Array) => { readonly content: Uint8Array; readonly 
  * plain words. Decodes no byte more than twice.
  */
 export const find = (body: Uint8Array, charset: string | undefined, decode: Decode): number => {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1")
+  const text = NodeBuffer.view(body).toString("latin1")
   const end = endOf(text, (from) => {
     const { content, isWhole } = decode(body.subarray(from))
     return isWhole && LegibleText.canBe(content, charset)

@@ -3,11 +3,11 @@ import * as Charset from "./Charset.ts"
 import * as EncodedWords from "./EncodedWords.ts"
 import type { HeaderField } from "./HeaderBlock.ts"
 import * as LineEnds from "./LineEnds.ts"
+import * as NodeBuffer from "./NodeBuffer.ts"
 
 /** The unfolded value of a field with its encoded words. `charset` is a guess for raw bytes beyond ASCII. */
 export const rawValue = (field: HeaderField, charset?: string): string => {
-  const { buffer, byteLength, byteOffset } = field.value
-  const latin1 = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
+  const latin1 = NodeBuffer.view(field.value).toString("latin1")
   // Most values need no detection. An escape may switch the charset.
   if (isAscii(field.value) && !latin1.includes("\x1b")) return LineEnds.unfolded(latin1).trim()
   return LineEnds.unfolded(Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"), charset)).trim()

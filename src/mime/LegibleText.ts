@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer"
+import * as NodeBuffer from "./NodeBuffer.ts"
 
 /** Control characters: about a tenth of random bytes, and none of a text. */
 const controls = /[\0-\x06\x0e-\x1a\x1c-\x1f\x7f]/
@@ -9,7 +10,7 @@ const wide = /^(?:x-)?(?:utf-?16|utf-?32|ucs|iso-?2022|iso-10646)/i
 /** Whether bytes can be text in this charset. */
 export const canBe = (content: Uint8Array, charset: string | undefined): boolean => {
   if (charset !== undefined && wide.test(charset)) return true
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+  const bytes = NodeBuffer.view(content)
   if (controls.test(bytes.toString("latin1"))) return false
   return charset === undefined || /^(?:utf-?8|us-ascii|ascii)$/i.test(charset) ? isUtf8(content) : true
 }

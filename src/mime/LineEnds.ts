@@ -1,3 +1,5 @@
+import * as NodeBuffer from "./NodeBuffer.ts"
+
 const LF = 0x0a
 const CR = 0x0d
 
@@ -10,7 +12,7 @@ export const withFeeds = (message: Uint8Array): Uint8Array => {
   if (message[end - 1] === LF) end--
   if (message[end - 1] === CR) end--
   // Buffer's search is native. That of a Uint8Array takes 20 times as long.
-  const from = Buffer.from(message.buffer, message.byteOffset, end).lastIndexOf(LF) + 1
+  const from = NodeBuffer.view(message.subarray(0, end)).lastIndexOf(LF) + 1
   if (!message.subarray(from, end).includes(CR)) return message
   const fed = Uint8Array.from(message)
   for (let at = fed.indexOf(CR, from); at !== -1 && at < end; at = fed.indexOf(CR, at + 1)) fed[at] = LF

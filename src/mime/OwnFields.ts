@@ -1,3 +1,5 @@
+import * as NodeBuffer from "./NodeBuffer.ts"
+
 /** The first bytes of the trace fields in front of a stored message, and their last line. */
 const begin = "Return-Path: <"
 const received = "\r\nReceived: from "
@@ -12,7 +14,7 @@ const longest = 4_096
  */
 export const end = (message: Uint8Array): number => {
   if (message[0] !== begin.charCodeAt(0) || message[1] !== begin.charCodeAt(1)) return 0
-  const text = Buffer.from(message.buffer, message.byteOffset, Math.min(message.byteLength, longest)).toString("latin1")
+  const text = NodeBuffer.view(message.subarray(0, longest)).toString("latin1")
   const feed = text.indexOf("\r\n")
   if (!text.startsWith(begin) || !text.startsWith(received, feed)) return 0
   const date = lastLine.exec(text)

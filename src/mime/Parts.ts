@@ -1,4 +1,5 @@
 import * as HeaderBlock from "./HeaderBlock.ts"
+import * as NodeBuffer from "./NodeBuffer.ts"
 import * as PartHeader from "./PartHeader.ts"
 
 /** A leaf part with its raw bytes. */
@@ -46,7 +47,7 @@ const CR = 0x0d
  * padding, and the boundary of an outer multipart ends all inner ones. Examines each line a fixed number of times.
  */
 export const split = (message: Uint8Array): Parts => {
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+  const bytes = NodeBuffer.view(message)
   const parts: Array<Part> = []
   const open: Array<Multipart> = []
   const positions = new Map<string, Array<number>>()

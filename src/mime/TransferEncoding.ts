@@ -1,5 +1,6 @@
 import * as EndOfBase64 from "./EndOfBase64.ts"
 import * as LegibleText from "./LegibleText.ts"
+import * as NodeBuffer from "./NodeBuffer.ts"
 import type { Part } from "./Parts.ts"
 import * as QuotedPrintable from "./QuotedPrintable.ts"
 import * as Uuencode from "./Uuencode.ts"
@@ -66,7 +67,7 @@ const chunkBytes = 16 * 1024
  * that decoder skips bytes, its result is too short for the lines.
  */
 const evenBase64 = (encoded: Uint8Array): Uint8Array | undefined => {
-  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
+  const bytes = NodeBuffer.view(encoded)
   const lineEnd = bytes.indexOf("\r\n")
   const width = lineEnd === -1 ? bytes.length : lineEnd
   if (width === 0 || width % 4 !== 0) return undefined

@@ -1,3 +1,5 @@
+import * as NodeBuffer from "./NodeBuffer.ts"
+
 /** A file inside a text, as in mail before MIME. */
 export interface UuencodedFile {
   readonly name: string
@@ -56,7 +58,7 @@ export const extract = (text: string): { readonly text: string; readonly files: 
 
 /** The content of a part with this transfer encoding. */
 export const decode = (body: Uint8Array): Uint8Array => {
-  const latin1 = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1").replaceAll("\r", "")
+  const latin1 = NodeBuffer.view(body).toString("latin1").replaceAll("\r", "")
   const { files } = extract(latin1.trimEnd().endsWith("\nend") ? latin1 : `${latin1.trimEnd()}\nend\n`)
   // Other content stays unchanged.
   return files[0]?.content ?? body

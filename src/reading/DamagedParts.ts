@@ -1,4 +1,5 @@
 import type * as Mime from "../mime/Mime.ts"
+import * as NodeBuffer from "../mime/NodeBuffer.ts"
 import type * as TransferEncoding from "../mime/TransferEncoding.ts"
 
 /** The library is slow for some large inputs, so it gets small parts, and few of them. */
@@ -23,8 +24,7 @@ export const mend = (damaged: Mime.Opened["damaged"]): Promise<Mime.Mended> => {
 }
 
 const isHarmless = ({ encoded }: TransferEncoding.Decoded): boolean =>
-  encoded.length <= longest &&
-  !blanks.test(Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength).toString("latin1"))
+  encoded.length <= longest && !blanks.test(NodeBuffer.view(encoded).toString("latin1"))
 
 const header = Buffer.from("Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n\r\n")
 

@@ -6,6 +6,7 @@ import { CarriedMails, MailGone, MailUnready, type StoredMail } from "../deliver
 import * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
 import * as DeliveryReport from "../delivery/formats/DeliveryReport.ts"
 import type { Recipe } from "../delivery/formats/WebhookFormat.ts"
+import * as NodeBuffer from "../mime/NodeBuffer.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import { ParserThreads } from "./ParserThreads.ts"
@@ -27,7 +28,7 @@ const lineEnds = [" \r\n", "\t\r\n", " \n", "\t\n"]
 const hasOwnText = ({ event: { attachments, html, parse } }: StoredMail, message: Uint8Array): boolean => {
   if (parse !== "full") return false
   if (attachments.some(({ contentType }) => contentType === DeliveryReport.type)) return true
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+  const bytes = NodeBuffer.view(message)
   if (!lineEnds.some((end) => bytes.includes(end))) return false
   if (bytes.length > longestSearch) return true
   const text = bytes.toString("latin1")
@@ -39,7 +40,7 @@ const quickHeaderBytes = 16 * 1024
 
 /** Whether the header is short. Its end is an empty line. */
 const endsSoon = (message: Uint8Array): boolean => {
-  const start = Buffer.from(message.buffer, message.byteOffset, Math.min(message.byteLength, quickHeaderBytes))
+  const start = NodeBuffer.view(message.subarray(0, quickHeaderBytes))
   return start.includes("\r\n\r\n") || start.includes("\n\n")
 }
 

@@ -1,5 +1,6 @@
 import { domainToASCII } from "node:url"
 import * as Result from "effect/Result"
+import * as NodeBuffer from "../mime/NodeBuffer.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
@@ -89,7 +90,7 @@ export const make = (options: {
   }
 
   return ({ bytes, envelope, receivedAt }: Arrived): Promise<SenderVerdicts.Checked> => {
-    const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const message = NodeBuffer.view(bytes)
     const header = headerOf(message)
     if (isTooLarge(header)) return Promise.resolve(failed("permerror"))
     const seconds = Date.parse(receivedAt) / 1_000

@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import * as NodeBuffer from "../mime/NodeBuffer.ts"
 import { MailScanner, type Scan, ScanFailed, type Scannable } from "../providers/scanner/MailScanner.ts"
 import * as Mood from "./Mood.ts"
 
@@ -62,6 +63,6 @@ export const make = (answer?: (mail: Scannable) => Scan): FakeScanner => {
 }
 
 const usual = ({ message }: Scannable): Scan => {
-  const text = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+  const text = NodeBuffer.view(message)
   return text.includes(virusPattern) ? eicar : text.includes(spamPattern) ? gtube : clean
 }

@@ -1,5 +1,6 @@
 import * as HeaderBlock from "../../mime/HeaderBlock.ts"
 import * as LineEnds from "../../mime/LineEnds.ts"
+import * as NodeBuffer from "../../mime/NodeBuffer.ts"
 import type { Spam } from "../../model/Spam.ts"
 import * as AuthenticationResults from "../../sender/AuthenticationResults.ts"
 import * as SpamFields from "./SpamFields.ts"
@@ -50,7 +51,7 @@ export const of = ({ authenticationResults, authservId, message, recipient, spam
  * headers, so every line that any of them could read as a field counts: also after a bare CR.
  */
 const withoutClaims = (received: Uint8Array): ReadonlyArray<Uint8Array> => {
-  const bytes = Buffer.from(received.buffer, received.byteOffset, received.byteLength)
+  const bytes = NodeBuffer.view(received)
   const end = headerEnd(bytes)
   const kept: Array<Uint8Array> = []
   let from = 0

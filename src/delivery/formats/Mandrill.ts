@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto"
 import { DateTime, Redacted } from "effect"
+import * as NodeBuffer from "../../mime/NodeBuffer.ts"
 import type { InboundEvent, Mailbox } from "../../model/InboundEvent.ts"
 import * as DeliveryReport from "./DeliveryReport.ts"
 import * as HeaderList from "./HeaderList.ts"
@@ -42,7 +43,7 @@ const message = ({ event, message, parts, text }: DeliveredParts) => {
   const { authentication, cc, from, fromName, html, recipient, subject, to } = event
   const files = named(DeliveryReport.files(parts))
   return {
-    raw_msg: Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString("utf8"),
+    raw_msg: NodeBuffer.view(message).toString("utf8"),
     headers: headers(event),
     text,
     text_flowed: false,
@@ -90,7 +91,7 @@ const named = (parts: ReadonlyArray<MailPart>) => {
     while (last.has(key)) key = `${name} (${++number})`
     last.set(name, number)
     if (key !== name) last.set(key, 1)
-    const content = Buffer.from(part.content.buffer, part.content.byteOffset, part.content.byteLength)
+    const content = NodeBuffer.view(part.content)
     return [key, { name, type: part.contentType, content: content.toString("base64"), base64: true }] as const
   })
 }

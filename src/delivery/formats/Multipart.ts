@@ -1,4 +1,5 @@
 import { hash } from "node:crypto"
+import * as NodeBuffer from "../../mime/NodeBuffer.ts"
 import type { FormatRequest } from "./WebhookFormat.ts"
 
 /** A field of a form, by name. */
@@ -32,7 +33,7 @@ export const of = (id: string, fields: ReadonlyArray<Field>, files: ReadonlyArra
   const values = fields.map(([name, value]) => ({ head: disposition(name), value: Buffer.from(value) }))
   const contents = files.map(({ content, contentType, field, filename }) => ({
     head: `${disposition(field)}; filename="${escaped(filename)}"\r\nContent-Type: ${contentType}`,
-    value: Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+    value: NodeBuffer.view(content)
   }))
   const parts = [...values, ...contents]
   let boundary = boundaryOf(id)

@@ -1,5 +1,6 @@
 import { DateTime } from "effect"
 import * as Tag from "../../content/Tag.ts"
+import * as NodeBuffer from "../../mime/NodeBuffer.ts"
 import type { InboundEvent, Mailbox } from "../../model/InboundEvent.ts"
 import * as AddressField from "./AddressField.ts"
 import * as DeliveryReport from "./DeliveryReport.ts"
@@ -49,7 +50,7 @@ const inbound = ({ event, eventId, message, parts, text }: DeliveredParts) => {
     Tag: "",
     Headers: headers(event),
     Attachments: DeliveryReport.files(parts).map(attachment),
-    RawEmail: Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString("utf8")
+    RawEmail: NodeBuffer.view(message).toString("utf8")
   }
 }
 
@@ -60,7 +61,7 @@ const full = ({ address, name }: Mailbox) => ({ Email: address, Name: name, Mail
 
 const attachment = (part: MailPart, index: number) => ({
   Name: PartName.of(part, index),
-  Content: Buffer.from(part.content.buffer, part.content.byteOffset, part.content.byteLength).toString("base64"),
+  Content: NodeBuffer.view(part.content).toString("base64"),
   ContentType: part.contentType,
   ContentLength: part.content.byteLength,
   ContentID: PartName.bareId(part) ?? ""

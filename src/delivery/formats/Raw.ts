@@ -1,4 +1,5 @@
 import { Redacted } from "effect"
+import * as NodeBuffer from "../../mime/NodeBuffer.ts"
 import * as Multipart from "./Multipart.ts"
 import type { RawOptions } from "./RawOptions.ts"
 import { type DeliveredMessage, type Recipe, WebhookFormat } from "./WebhookFormat.ts"
@@ -31,7 +32,7 @@ const recipeOf = ({
     // Frameworks refuse a field that is not UTF-8.
     needs: base64 ? "message" : "text",
     make: ({ eventId, message }: DeliveredMessage) => {
-      const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+      const bytes = NodeBuffer.view(message)
       const form = Multipart.of(eventId, [
         ...Object.entries(fields),
         [field, base64 ? bytes.toString("base64") : bytes]

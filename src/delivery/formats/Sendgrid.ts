@@ -1,5 +1,6 @@
 import * as HeaderBlock from "../../mime/HeaderBlock.ts"
 import * as LineEnds from "../../mime/LineEnds.ts"
+import * as NodeBuffer from "../../mime/NodeBuffer.ts"
 import * as AddressField from "./AddressField.ts"
 import * as DeliveryReport from "./DeliveryReport.ts"
 import * as HeaderList from "./HeaderList.ts"
@@ -88,7 +89,7 @@ const headerLines = (message: Uint8Array): string =>
   headerOf(message)
     .filter(({ name }) => !HeaderList.isOfContent(name.toLowerCase()))
     .map(({ name, value }) => {
-      const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8")
+      const text = NodeBuffer.view(value).toString("utf8")
       return `${name}: ${text.replace(/[\r\n]+[ \t]*/g, " ").trim()}\n`
     })
     .join("")

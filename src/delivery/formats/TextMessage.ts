@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import * as Charset from "../../mime/Charset.ts"
 import * as LineEnds from "../../mime/LineEnds.ts"
+import * as NodeBuffer from "../../mime/NodeBuffer.ts"
 import * as Parts from "../../mime/Parts.ts"
 import * as TransferEncoding from "../../mime/TransferEncoding.ts"
 
@@ -87,7 +88,7 @@ const changed = (message: Uint8Array, changes: ReadonlyArray<Change>): Uint8Arra
 }
 
 const base64 = (content: Uint8Array): string => {
-  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("base64")
+  const text = NodeBuffer.view(content).toString("base64")
   const lines: Array<string> = []
   for (let at = 0; at < text.length; at += charactersOfALine) lines.push(text.slice(at, at + charactersOfALine))
   return lines.join("\r\n")
@@ -96,7 +97,7 @@ const base64 = (content: Uint8Array): string => {
 /** Decodes each line that is not UTF-8, such as a raw header field in another charset. */
 const decodedLines = (message: Uint8Array): Uint8Array => {
   if (isUtf8(message)) return message
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+  const bytes = NodeBuffer.view(message)
   const pieces: Array<Uint8Array> = []
   let kept = 0
   for (let at = 0; at < bytes.length; ) {
