@@ -1,7 +1,7 @@
 import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
 import * as FailureLog from "../database/FailureLog.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
-import { rawRef } from "../model/InboundEmail.ts"
+import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { type Spam, unscanned } from "../model/Spam.ts"
 import * as Traits from "../model/Traits.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
@@ -64,7 +64,8 @@ export class Reader extends Context.Service<
       const inHand = new MailsInHand()
       /** Bytes that a message takes. A scan has a copy of it, because the thread takes its bytes. */
       const memoryOf = ({ bytes }: Mail) => (scans === undefined || scans.isPassing() ? bytes : 2 * bytes)
-      const reserved = new WeakMap<Mail, number>()
+      /** By id, because a copy of a mail with fewer recipients is parsed in its place. */
+      const reserved = new Map<InboundEmailId, number>()
       // Before the writer, so that it is finalized after it and releases messages without events for other readers.
       yield* MailLeases.keep(inHand)
       const write = yield* EventWriter.make
@@ -121,15 +122,15 @@ export class Reader extends Context.Service<
       }).pipe(Effect.orDie, Effect.withSpan("Reader.readLeftOver"))
 
       const release = (mail: Mail) => {
-        inHand.release(tenantOf(mail), reserved.get(mail) ?? 0)
-        reserved.delete(mail)
+        inHand.release(tenantOf(mail), reserved.get(mail.id) ?? 0)
+        reserved.delete(mail.id)
       }
 
       return Reader.of({
         reserve: (mail) => {
           const bytes = memoryOf(mail)
           const hasRoom = inHand.reserve(tenantOf(mail), bytes)
-          if (hasRoom) reserved.set(mail, bytes)
+          if (hasRoom) reserved.set(mail.id, (reserved.get(mail.id) ?? 0) + bytes)
           return hasRoom
         },
         release,

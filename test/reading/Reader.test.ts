@@ -451,6 +451,21 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
+    it.effect("has its memory back after a message, also if some of its recipients had the message already", () =>
+      Effect.gen(function* () {
+        const { domainId } = yield* backlog("memory.example", 0, "1 hour")
+        const reader = yield* another
+        for (let round = 0; round < 20; round++) {
+          const mail = {
+            ...mailOf(InboundEmailId.make(SecureRandom.uuidV7Unsafe()), domainId, "memory.example"),
+            bytes: 8 * 1024 * 1024
+          }
+          assert.isTrue(reader.reserve(mail), `${round}`)
+          yield* reader.read({ ...mail, recipients: [], message: undefined })
+        }
+      })
+    )
+
     it.effect("returns its messages at once on a stop, and another reader continues", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
