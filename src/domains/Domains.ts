@@ -9,7 +9,6 @@ import { Domain, DomainId, type DomainName, type DomainStatus, noSuchDomain } fr
 import type { SpamAction } from "../model/Spam.ts"
 import { catchAllOf } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
 import * as WebhookWire from "../webhooks/WebhookWire.ts"
@@ -78,7 +77,6 @@ export class Domains extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const rows = DomainRows.make(sql)
       const random = yield* SecureRandom.SecureRandom
-      const raw = yield* RawStore
       const platform = yield* Settings.platform
       const checkRoom = yield* DomainLimit.make
       const wires = yield* WebhookWire.make
@@ -206,16 +204,6 @@ export class Domains extends Context.Service<
         return row === undefined ? yield* noSuchDomain : toDomain(row)
       })
 
-      // Leftover bytes have no row, so the sweeper removes them.
-      const removeRaw = (id: DomainId) =>
-        raw
-          .removeDomain(id)
-          .pipe(
-            Effect.catchTag("RawStoreError", (error) =>
-              Effect.logWarning("Raw messages of a removed domain could not be deleted yet", error)
-            )
-          )
-
       const remove = Effect.fn("Domains.remove")(function* ({ id, workspaceId }: Owned) {
         const deleted = yield* sql.withTransaction(
           Effect.andThen(
@@ -228,13 +216,11 @@ export class Domains extends Context.Service<
           )
         )
         if (deleted.length === 0) return yield* noSuchDomain
-        yield* removeRaw(id)
       })
 
       const removeHolder = Effect.fn("Domains.removeHolder")(function* (name: DomainName) {
         const [row] = yield* rows.deleteHolder(name)
         if (row === undefined) return yield* new NotFound({ message: `No workspace holds ${name}` })
-        yield* removeRaw(row.id)
         return toDomain(row)
       })
 

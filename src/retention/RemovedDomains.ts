@@ -3,6 +3,8 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import * as Patience from "../database/Patience.ts"
 import { Asker } from "../database/Turns.ts"
 import { DomainId } from "../model/Domain.ts"
+import { RawStore } from "../providers/storage/RawStore.ts"
+import type { RawStoreError } from "../providers/storage/RawStoreError.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork } from "../schedule/DueWork.ts"
 
@@ -13,10 +15,13 @@ const most = 500
 const aimMillis = 30
 
 /**
- * Deletes some messages of a removed domain with their events, and the domain's record after the last. Returns their
- * number, or undefined without such a domain. Alternates between domains.
+ * Deletes some messages of a removed domain with their events. After the last it removes what the store has of the domain
+ * with `removeRaw`, and then the domain's record, so a failure is tried again. Returns the number of messages, or undefined
+ * without such a domain. Alternates between domains.
  */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (
+  removeRaw: (domainId: DomainId) => Effect.Effect<void, RawStoreError>
+) {
   const sql = yield* SqlClient.SqlClient
 
   const removed = SqlSchema.findAll({
@@ -44,28 +49,36 @@ export const make = Effect.gen(function* () {
     `
   })
 
-  return (count: number) =>
-    sql
-      .withTransaction(
-        Effect.gen(function* () {
-          const [domain] = yield* removed()
-          if (domain === undefined) return undefined
-          const [gone] = yield* removeSome({ domainId: domain.domainId, count })
-          const messages = gone?.messages ?? 0
-          yield* messages < count
-            ? sql`DELETE FROM removed_domains WHERE domain_id = ${domain.domainId}`
-            : sql`UPDATE removed_domains SET turn_at = now() WHERE domain_id = ${domain.domainId}`
-          return messages
-        })
-      )
-      .pipe(Effect.orDie, Effect.withSpan("RemovedDomains.removeSome"))
+  const removeRows = (count: number) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        const [domain] = yield* removed()
+        if (domain === undefined) return undefined
+        const { domainId } = domain
+        const [gone] = yield* removeSome({ domainId, count })
+        yield* sql`UPDATE removed_domains SET turn_at = now() WHERE domain_id = ${domainId}`
+        return { domainId, messages: gone?.messages ?? 0 }
+      })
+    )
+
+  return Effect.fn("RemovedDomains.removeSome")(function* (count: number) {
+    const removed = yield* removeRows(count)
+    if (removed === undefined) return undefined
+    const { domainId, messages } = removed
+    if (messages === count) return messages
+    // Outside of the transaction, because a bucket may take a minute.
+    yield* removeRaw(domainId)
+    yield* sql`DELETE FROM removed_domains WHERE domain_id = ${domainId}`
+    return messages
+  }, Effect.orDie)
 })
 
 /** Removes while the process runs, within seconds of a removal, and leaves the database to others half of the time. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const removeSome = yield* make
+    const raw = yield* RawStore
+    const removeSome = yield* make(raw.removeDomain)
     const isDue = yield* (yield* DueWork).watch(sql`SELECT true FROM removed_domains LIMIT 1`)
     let count = fewest
     const round = Effect.gen(function* () {

@@ -170,20 +170,7 @@ export class Sweeper extends Context.Service<
 
       const removeDemos = ExpiringRows.deleteDemos(sql, demoBatch)
 
-      const demoBatchGone = Effect.gen(function* () {
-        const domains = yield* removeDemos()
-        // Leftover bytes have no row, so the daily sweep removes them.
-        yield* Effect.forEach(domains, ({ id }) =>
-          raw
-            .removeDomain(id)
-            .pipe(
-              Effect.catchTag("RawStoreError", (error) =>
-                Effect.logWarning("Raw messages of a demo inbox could not be deleted yet", error)
-              )
-            )
-        )
-        return domains.length
-      })
+      const demoBatchGone = Effect.map(removeDemos(), ({ length }) => length)
 
       const demos = inBatches(demoBatch, demoBatchGone).pipe(Effect.orDie, Effect.withSpan("Sweeper.demos"))
 

@@ -101,7 +101,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
       }).pipe(Effect.ensuring(S3Server.use((server) => server.always(undefined))))
     )
 
-    it.effect("a removed domain removes its objects", () =>
+    it.effect("a removed domain removes its objects, also if the bucket fails at first", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const server = yield* S3Server
@@ -111,6 +111,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
         )
         const mine = Effect.map(server.keys, (keys) => keys.filter((name) => name.includes(domainId)))
         assert.lengthOf(yield* mine, 5)
+        yield* server.mishaps("list", "internal error", "internal error", "internal error", "internal error")
         assert.strictEqual((yield* inlet.call("DELETE", `/api/domains/${domainId}`, { key })).status, 204)
         yield* eventually(mine, (keys) => keys.length === 0)
       })

@@ -39,7 +39,10 @@ export const make = Effect.fnUntraced(function* (messages: number, bytes: number
   `
   const kept = yield* Effect.replicateEffect(keep, messages, { concurrency: 64 })
   yield* Effect.forEach(kept, row, { discard: true })
-  const removal = Effect.map(RemovedDomains.make, (removeSome) => removeSome(500))
+  const removal = Effect.map(
+    RemovedDomains.make(() => Effect.void),
+    (removeSome) => removeSome(500)
+  )
   const erase = yield* RawErasures.make.pipe(Effect.provide(store))
   const [segment = ""] = kept.flatMap(({ place }) => place?.segment ?? [])
   return {

@@ -33,11 +33,11 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* one.detach
         yield* two.detach
 
-        const removeSome = yield* RemovedDomains.make
+        const removeSome = yield* RemovedDomains.make(() => Effect.void)
         assert.deepStrictEqual(yield* Effect.replicateEffect(removeSome(2), 3), [2, 2, 2])
         assert.strictEqual((yield* left).removed_domains, 2)
         // As another process, or this one after a restart.
-        const other = yield* RemovedDomains.make
+        const other = yield* RemovedDomains.make(() => Effect.void)
         assert.deepStrictEqual(yield* Effect.replicateEffect(other(2), 4), [1, 2, 0, undefined])
         assert.deepStrictEqual(yield* left, nothing)
         assert.strictEqual((yield* one.erase) + (yield* two.erase), 8)
@@ -49,7 +49,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       Effect.gen(function* () {
         const root = yield* ErasableDomain.folder
         const stays = yield* ErasableDomain.make(2, 10, root)
-        const removeSome = yield* RemovedDomains.make
+        const removeSome = yield* RemovedDomains.make(() => Effect.void)
         assert.isUndefined(yield* removeSome(2))
         assert.lengthOf(yield* stays.sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${stays.domain}`, 2)
         yield* stays.remove
@@ -90,7 +90,7 @@ layer(TestInlet.layer({ ROLES: "http,smtp" }), { excludeTestServices: true, time
         assert.match(replies[0] ?? "", /^550 5\.1\.2 /)
         assert.lengthOf(yield* sql`SELECT 1 FROM domains WHERE name = ${inbox.domain}`, 0)
 
-        const removeSome = yield* RemovedDomains.make
+        const removeSome = yield* RemovedDomains.make(() => Effect.void)
         assert.deepStrictEqual(yield* Effect.replicateEffect(removeSome(10), 2), [1, undefined])
         assert.deepStrictEqual(yield* left, nothing)
       })
