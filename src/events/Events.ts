@@ -1,4 +1,4 @@
-import { Context, type Duration, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { HeavyReads } from "../database/HeavyReads.ts"
@@ -112,15 +112,20 @@ export class Events extends Context.Service<
         }
       }
 
+      const oldestPosition = (domainId: DomainId) =>
+        Effect.map(
+          sql<{ readonly position: bigint }>`
+            SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position LIMIT 1
+          `,
+          ([oldest]) => oldest?.position
+        )
+
       const windowOf = Effect.fnUntraced(function* (
         domainId: DomainId,
         bounds: ReadonlyArray<EventQuery.Bound>,
         { last, order }: { readonly last: bigint; readonly order: Mark.Order }
       ) {
-        const [oldest] = yield* sql<{ readonly position: bigint }>`
-          SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position LIMIT 1
-        `
-        return SearchWindow.of(bounds, { first: oldest?.position ?? last + 1n, last, order })
+        return SearchWindow.of(bounds, { first: (yield* oldestPosition(domainId)) ?? last + 1n, last, order })
       })
 
       /** Otherwise leaving out what sender rules hold costs nothing. */
@@ -171,8 +176,15 @@ export class Events extends Context.Service<
       ) {
         // Before the first query, so that events during it count as new.
         let seen = yield* lastPosition(domainId)
-        const first = yield* page(domainId, filter, { limit, order, last: seen })
+        const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(time)
+        let first = yield* page(domainId, filter, { limit, order, last: seen })
+        // A search reads some thousand events at a time.
+        while (first.items.length === 0 && first.nextCursor !== null) {
+          if ((yield* Clock.currentTimeMillis) >= until) return first
+          first = yield* page(domainId, filter, { limit, order, last: seen }, first.nextCursor)
+        }
         if (first.items.length > 0) return first
+        const left = until - (yield* Clock.currentTimeMillis)
         const look = Effect.gen(function* () {
           const last = yield* lastPosition(domainId)
           if (last === seen) return nothing
@@ -186,7 +198,7 @@ export class Events extends Context.Service<
           Stream.mapEffect(() => look),
           Stream.filter(({ events }) => events.length > 0),
           Stream.runHead,
-          Effect.timeoutOption(time)
+          Effect.timeoutOption(Math.max(0, left))
         )
         const events = Option.getOrElse(Option.flatten(found), () => nothing)
         return pageOf(domainId, events, { order, last: seen })
@@ -210,10 +222,13 @@ export class Events extends Context.Service<
 
       const follow: Events["Service"]["follow"] = Effect.fn("Events.follow")(function* (domainId, after, filter = {}) {
         const now = yield* lastPosition(domainId)
-        let seen =
-          after === undefined
-            ? now
-            : yield* startOf(domainId, after, { name: "Last-Event-ID", last: now, only: filter.only })
+        let seen = now
+        if (after !== undefined) {
+          const start = yield* startOf(domainId, after, { name: "Last-Event-ID", last: now, only: filter.only })
+          // Positions before it are of expired events.
+          const oldest = (yield* oldestPosition(domainId)) ?? now + 1n
+          seen = start < oldest ? oldest - 1n : start
+        }
         const look = Effect.gen(function* () {
           const last = yield* lastPosition(domainId)
           const upTo = last - seen > 100n ? seen + 100n : last
@@ -229,10 +244,8 @@ export class Events extends Context.Service<
           return { events, more: seen < last }
         })
         /** All existing events. The next query waits until these are written. */
-        const catchUp: Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>, NotFound | SqlError> = Stream.unwrap(
-          Effect.map(look, ({ events, more }) =>
-            more ? Stream.concat(Stream.succeed(events), catchUp) : Stream.succeed(events)
-          )
+        const catchUp = Stream.paginate(undefined, () =>
+          Effect.map(look, ({ events, more }) => [[events], more ? Option.some(undefined) : Option.none()] as const)
         )
         return feed.occasions(domainId).pipe(
           Stream.flatMap(() => catchUp),
