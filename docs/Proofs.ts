@@ -588,7 +588,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ],
       ["test/http/requests/LimitedKeys.test.ts", "finds only its mail by any filter of the lists"],
       ["test/http/requests/LimitedKeys.test.ts", "finds no mail of another address in its conversation"],
-      ["test/http/requests/LimitedKeys.test.ts", "sees only its mail behind the cursors and marks of another key"],
+      [
+        "test/http/requests/LimitedKeys.test.ts",
+        "is refused the cursors and marks of another key, also those beyond the last mail"
+      ],
       ["test/http/requests/LimitedKeys.test.ts", "streams its own mail alone, also after the event of another address"],
       ["test/http/requests/LimitedKeys.test.ts", "traces its own mail and refusals, without other recipients"],
       ["test/http/requests/LimitedKeys.test.ts", "leases and settles deliveries of its own mail alone"],

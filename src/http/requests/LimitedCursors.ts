@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Redacted } from "effect"
+import { Invalid } from "../../model/ApiError.ts"
 import { SecretsKey } from "../../workspaces/SecretsKey.ts"
 import type { CurrentWorkspace } from "./CurrentWorkspace.ts"
 
@@ -6,6 +7,13 @@ type Holder = Pick<CurrentWorkspace["Service"], "keyId" | "limit">
 
 /** A sealed cursor is longer than the event ids and the marks that are written plainly. */
 const form = /^[\w-]{60,400}$/
+
+/** A position in a domain, or in all domains of a workspace. Neither is an event id, start or latest. */
+const plainForm = /^(?:[\w-]{20}|[\w-]{51})$/
+
+const notOfKey = new Invalid({
+  message: "This cursor was not given to this key. Expected one of its own answers, an event id, start or latest"
+})
 
 const ownerOf = (keyId: string | null) => `cursor of ${keyId}`
 
@@ -18,8 +26,11 @@ export class LimitedCursors extends Context.Service<
   {
     /** The cursor as the key gets it. Unchanged for a key without a limit. */
     seal<Cursor extends string | null>(holder: Holder, cursor: Cursor): Effect.Effect<Cursor | string>
-    /** The cursor that the key was given. Unchanged if it is a plain one, or of another key. */
-    open(holder: Holder, cursor: string | undefined): Effect.Effect<string | undefined>
+    /**
+     * The cursor that the key was given. Unchanged if it is no position, or of another key. Fails for a plain position
+     * from a key with a limit, which could otherwise try positions until it finds the last.
+     */
+    open(holder: Holder, cursor: string | undefined): Effect.Effect<string | undefined, Invalid>
   }
 >()("inlet/http/LimitedCursors") {
   static readonly layer = Layer.effect(
@@ -33,7 +44,9 @@ export class LimitedCursors extends Context.Service<
           return Buffer.from(sealed).toString("base64url")
         }),
         open: Effect.fn("LimitedCursors.open")(function* ({ keyId, limit }, cursor) {
-          if (limit === null || cursor === undefined || !form.test(cursor)) return cursor
+          if (limit === null || cursor === undefined) return cursor
+          if (plainForm.test(cursor)) return yield* notOfKey
+          if (!form.test(cursor)) return cursor
           const opened = yield* secrets.openGiven(Buffer.from(cursor, "base64url"), ownerOf(keyId))
           return opened === undefined ? cursor : Redacted.value(opened)
         })
