@@ -98,6 +98,7 @@ export class Replays extends Context.Service<
         const startedAt = yield* now
         const { above, below, total } = yield* counted({ ...selection, startedAt })
         const insert = Effect.gen(function* () {
+          if (webhookId !== null) yield* keepWebhook(sql, { domainId, webhookId })
           const [row] = yield* rows.insert({ ...selection, id, total, position: above, below, startedAt })
           // A refusal takes the job back.
           if (row !== undefined && selection.status === "delivered") yield* delivered.reserve(workspaceId, total)
@@ -150,6 +151,15 @@ export class Replays extends Context.Service<
     })
   )
 }
+
+/** Fails for a webhook that is gone. Otherwise its removal waits for this transaction, and finds the job. */
+const keepWebhook = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { domainId, webhookId }: { readonly domainId: DomainId; readonly webhookId: WebhookId }
+) {
+  const rows = yield* sql`SELECT 1 FROM webhooks WHERE domain_id = ${domainId} AND id = ${webhookId} FOR KEY SHARE`
+  if (rows.length === 0) return yield* noSuchWebhook
+})
 
 /** The workspace of a domain. Fails for a domain whose mail goes nowhere. */
 const checkServed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { domainId, webhookId }: Job) {

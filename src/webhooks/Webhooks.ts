@@ -204,6 +204,8 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const before = yield* find(domainId, id)
         if (before.pattern === catchAll) return yield* new Conflict({ message: staysThere })
+        // A job that starts meanwhile has a lock on it.
+        yield* sql`SELECT 1 FROM webhooks WHERE domain_id = ${domainId} AND id = ${id} FOR UPDATE`
         const [job] = yield* sql<{ readonly id: ReplayId }>`
           SELECT id FROM replays WHERE domain_id = ${domainId} AND webhook_id = ${id} AND state = ${"running"}
         `
