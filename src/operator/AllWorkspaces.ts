@@ -37,7 +37,7 @@ export class AllWorkspaces extends Context.Service<
     }): Effect.Effect<Page.Page<ListedWorkspace>, Invalid | SqlError>
     /**
      * Removes a workspace with its domains. Their mail is deleted in the background. Fails with Conflict while the
-     * workspace has an open order or is owed money.
+     * workspace has an open order, one that can still be paid, or is owed money.
      */
     remove(id: WorkspaceId): Effect.Effect<void, NotFound | Conflict | SqlError>
   }
@@ -79,12 +79,17 @@ export class AllWorkspaces extends Context.Service<
       const remove: AllWorkspaces["Service"]["remove"] = Effect.fn("AllWorkspaces.remove")(function* (id) {
         const open = yield* sql`
           SELECT 1 FROM orders WHERE workspace_id = ${id}
-            AND (status IN ('pending_payment', 'paid', 'registering', 'provisioning') OR refund_due)
+            AND (
+              status IN ('pending_payment', 'paid', 'registering', 'provisioning') OR refund_due
+              -- A bank debit can still pay it.
+              OR (status = 'expired' AND created_at > now() - interval '14 days')
+            )
           LIMIT 1
         `
         if (open.length > 0) {
           return yield* new Conflict({
-            message: "This workspace has an open order or is owed a refund. Remove it when its orders are done"
+            message:
+              "This workspace has an open order, one that expired in the last 14 days and can still be paid, or is owed a refund. Remove it later"
           })
         }
         for (const domain of yield* domains.list(id)) {
