@@ -177,7 +177,8 @@ const unrouted = (
   path: string,
   allowed: ReadonlyArray<string>
 ) => {
-  if (allowed.length === 0 || path.startsWith("/admin/")) {
+  // A route for all paths below another knows only some of them.
+  if (allowed.length === 0 || allowed.includes(method) || path.startsWith("/admin/")) {
     const isForPeople = NotFoundPage.isWanted({ accept: headers.accept, method, path })
     return HttpServerResponse.setHeader(
       isForPeople ? PageFrame.answer(NotFoundPage.page, 404) : failure(404, noRoute),

@@ -105,6 +105,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/a="><b>` 
       const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
       const page = yield* get("/pricing", browser)
       assert.strictEqual(page.status, 404)
+      assert.strictEqual((yield* get("/docs/schemas/Pricing", browser)).text, page.text)
       assert.strictEqual(page.headers["content-type"], "text/html; charset=utf-8")
       assert.include(page.headers["content-security-policy"] ?? "", "default-src 'none'")
       const links = [...page.text.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, link = ""]) => link)
@@ -113,6 +114,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/a="><b>` 
       for (const [path, accept] of [
         ["/pricing", undefined],
         ["/pricing", "*/*"],
+        ["/docs/pricing", "*/*"],
         ["/pricing", "application/json, text/html;q=0.5"],
         ["/api/pricing", browser],
         ["/api", browser],
