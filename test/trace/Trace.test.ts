@@ -159,6 +159,14 @@ layer(
         assert.deepStrictEqual(yield* found(query), ["Spring"], JSON.stringify(query))
       }
       assert.deepStrictEqual(yield* found({}), ["Autumn", "Spring"])
+      const tagged = inbox.address.replace("@", "+github@")
+      yield* sent(inbox, { to: tagged, from: "bo+x@other.example", subject: "Tagged", messageId: "<c.1@x>" })
+      // A query decodes a plus as a blank.
+      const { json } = yield* inlet.call("GET", `/api/trace?to=${tagged}&from=bo+x@other.example`, { key: inbox.key })
+      assert.deepStrictEqual(
+        json.entries.map(({ subject }: Entry) => subject),
+        ["Tagged"]
+      )
       for (const query of [
         { message_id: "c.3@x" },
         { message_id: "a.1@x", subject: "autumn" },

@@ -5,7 +5,7 @@ import * as DomainNames from "../../domains/DomainNames.ts"
 const form = /^[^\0]+@[^\0]+$/
 
 /** Queries decode `+` as a blank, which an address has only in quotes. */
-const withPlus = (text: string): string => (text.startsWith('"') ? text : text.replaceAll(" ", "+"))
+export const withPlus = (text: string): string => (text.startsWith('"') ? text : text.replaceAll(" ", "+"))
 
 const address = (read: (text: string) => string) =>
   Schema.String.annotate({ description: "an address, compared without case" })

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { TraceEntry } from "../../trace/TraceEntry.ts"
 import { mostCompared } from "../../trace/TraceSearch.ts"
+import * as AddressQuery from "../requests/AddressQuery.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import { text } from "../requests/TextQuery.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
@@ -39,7 +40,12 @@ type Query = {
 }
 
 /** The search of a query. */
-export const toSearch = <Q extends Query>({ cursor, limit = entriesOnAPage, message_id, ...asked }: Q) => ({
-  asked: { ...asked, messageId: message_id },
+export const toSearch = <Q extends Query>({ cursor, from, limit = entriesOnAPage, message_id, to, ...asked }: Q) => ({
+  asked: {
+    ...asked,
+    messageId: message_id,
+    from: from === undefined ? undefined : AddressQuery.withPlus(from),
+    to: to === undefined ? undefined : AddressQuery.withPlus(to)
+  },
   page: { cursor, limit }
 })
