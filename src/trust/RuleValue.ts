@@ -2,12 +2,17 @@ import ipaddr from "ipaddr.js"
 import { longestValue, type SenderMatch } from "../model/SenderRule.ts"
 import * as SenderAddress from "./SenderAddress.ts"
 
-/** What each kind of rule takes, for an error. */
-export const forms: { readonly [Match in SenderMatch]: string } = {
+const forms: { readonly [Match in SenderMatch]: string } = {
   author: "Expected an address (ada@example.com), a domain (example.com), or its subdomains (*.example.com)",
   envelope: "Expected an address (ada@example.com), a domain (example.com), or its subdomains (*.example.com)",
   network: "Expected an IP address (192.0.2.7) or a network (192.0.2.0/24, 2001:db8::/32)"
 }
+
+/** What a kind of rule takes instead of this text, for an error. */
+export const expected = (match: SenderMatch, text: string): string =>
+  match !== "network" && network(text.trim()) !== undefined
+    ? `${forms[match]}. For the network of the server that sent the mail, set match to network`
+    : forms[match]
 
 /** The value of a rule in the form in which mail is compared with it. Undefined if it is malformed. */
 export const canonical = (match: SenderMatch, text: string): string | undefined => {

@@ -58,7 +58,8 @@ export class SenderRules extends Context.Service<
       const create: SenderRules["Service"]["create"] = Effect.fn("SenderRules.create")(function* (domainId, draft) {
         const { action, list, match, note, webhook_id } = draft
         const value = RuleValue.canonical(match, draft.value)
-        if (value === undefined) return yield* new Invalid({ message: `value: ${RuleValue.forms[match]}` })
+        if (value === undefined)
+          return yield* new Invalid({ message: `value: ${RuleValue.expected(match, draft.value)}` })
         if (action === "reject" && (list === "allow" || match === "author")) {
           return yield* new Invalid({ message: `action: ${onlyHolds}` })
         }

@@ -122,6 +122,8 @@ layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "fal
         assert.strictEqual(status, 400, value)
         assert.match(json.error, /^value: Expected an (address|IP address)/, value)
       }
+      const network = yield* call("POST", "/sender-rules", { list: "block", value: "192.0.2.0/24" })
+      assert.match(network.json.error, /set match to network$/)
       const twice = yield* call("POST", "/sender-rules", { list: "block", value: "partner.example" })
       assert.strictEqual(twice.status, 409)
       assert.include(twice.json.error, json.sender_rules[0].id)
