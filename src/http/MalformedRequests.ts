@@ -2,7 +2,10 @@ import type { Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as SocketRefusal from "./SocketRefusal.ts"
 
-const notHttp = [400, "Expected an HTTP/1.1 request: check its method, header fields and length"] as const
+const notHttp = [
+  400,
+  "Expected an HTTP/1.1 request: check its method, header fields and length, and that its URL is ASCII (%C3%BC for ü)"
+] as const
 
 /** What Node's HTTP parser refuses, by its code. */
 const byCode: Readonly<Record<string, readonly [status: number, message: string]>> = {

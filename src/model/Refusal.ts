@@ -34,7 +34,7 @@ const remedies: { readonly [Reason in RefusalReason]: string } = {
   disabled: "The domain is disabled. GET /api/domains/{id} has the reason. The operator can enable it",
   held_elsewhere: "Another workspace holds this name. Remove the domain there, or ask the operator",
   rejected_route:
-    "A webhook of the domain rejects this address. GET /api/domains/{id}/webhooks/match names it. Change that webhook if this is wrong",
+    "A webhook of the domain rejects this address. GET /api/domains/{id}/webhooks/match?recipient=… names it. Change that webhook if this is wrong",
   sender_blocked:
     "A sender rule of the domain rejects this envelope or network. GET /api/domains/{id}/sender-rules lists them. Remove the rule if this is wrong",
   quota: "The workspace reached its messages for the UTC day. Senders retry. Ask the operator for a higher limit",
