@@ -62,6 +62,11 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           row ?? "",
           new RegExp(`^${id}\t[^\t]+\tpending\t${inbox.address}\tsender@sender\\.example\tHello$`)
         )
+        const wrong = yield* run("events", "list", "--to", "not an address")
+        assert.deepStrictEqual(
+          [wrong.code, wrong.stderr],
+          [1, "recipient: Expected an address, such as agent-7@example.com\n"]
+        )
         const full = yield* json("events", "list", "--full")
         assert.strictEqual(full.events[0].text, "Hi\n")
         const one = yield* run("events", "get", id)
@@ -281,7 +286,8 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           run("webhooks", "update", inbox.domain, "*", "--format", "raw", "--to", receiver.url, "--raw", raw)
         const refused = [
           [`{"headers": {"X-API-Key": "a-secret"`, "--raw: Expected a valid JSON string\n"],
-          [`{"fields": {"key": "a-secret"}}`, "--raw: fields: Expected it only beside a field\n"]
+          [`{"fields": {"key": "a-secret"}}`, "--raw: fields: Expected it only beside a field\n"],
+          [`{"heders": {"X-API-Key": "a-secret"}}`, "--raw: heders: There is no such field\n"]
         ] as const
         for (const [raw, line] of refused) {
           const { code, stderr, stdout } = yield* set(raw)
@@ -527,6 +533,9 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(created.code, 0)
         assert.notInclude(created.stdout, "ak_live_")
         assert.include(created.stdout, "whsec_")
+        const again = yield* run("workspaces", "create", "lost", "--save", "mine")
+        assert.deepStrictEqual([again.code, again.stdout], [1, ""])
+        assert.match(again.stderr, /^--save: The profile mine exists\. Choose another name, [^\n]+\n$/)
         const { mode } = yield* fs.stat(`${folder}/inlet/profiles.json`)
         assert.strictEqual(mode & 0o777, 0o600)
         assert.strictEqual((yield* run("profiles", "list")).stdout, `NAME\tURL\nmine\t${url}\n`)

@@ -122,6 +122,10 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
       assert.include(noAddress.stderr, "Expected: an address such as inbox@example.com")
       assert.strictEqual(noAddress.code, 1)
 
+      const noSender = yield* send(["--to", "ada@unknown.example", "--from", "bad"])
+      assert.include(noSender.stderr, "Expected: an address such as ada@example.com")
+      assert.strictEqual(noSender.code, 1)
+
       const noFile = yield* send(["--to", "ada@unknown.example", "--attach", "/no/such/file"])
       assert.include(noFile.stderr, "Path does not exist: /no/such/file")
       assert.strictEqual(noFile.code, 1)

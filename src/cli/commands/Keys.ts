@@ -58,6 +58,7 @@ const create = Command.make(
     ...Service.flags
   },
   Effect.fnUntraced(function* ({ domain, json, name, pattern, save, scope, ...place }) {
+    if (Option.isSome(save)) yield* Profiles.demandFree(save.value)
     const answer = yield* Service.ask(
       place,
       Effect.fnUntraced(function* (api) {

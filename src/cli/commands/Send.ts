@@ -16,6 +16,10 @@ export const command = Command.make(
     ),
     from: Flag.String("from").pipe(
       Flag.withDescription("Sender, in envelope and From field"),
+      Flag.filter(
+        (from) => from.includes("@"),
+        () => "an address such as ada@example.com"
+      ),
       Flag.withDefault("tour@sender.example")
     ),
     subject: Flag.String("subject").pipe(

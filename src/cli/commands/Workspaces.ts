@@ -24,6 +24,7 @@ const create = Command.make(
     ...Service.openFlags
   },
   Effect.fnUntraced(function* ({ json, name, save, ...place }) {
+    if (Option.isSome(save)) yield* Profiles.demandFree(save.value)
     const answer = yield* Service.askOpenly(place, (api) => api.workspaces.create({ payload: { name } }))
     if (Option.isNone(save)) return yield* Answer.record(json, answer)
     const { api_key: key, ...rest } = answer

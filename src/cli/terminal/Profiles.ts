@@ -59,6 +59,14 @@ export const get = Effect.fnUntraced(function* (name: string) {
   })
 })
 
+/** Fails if a profile has this name. Called before a key is made that would replace it. */
+export const demandFree = Effect.fnUntraced(function* (name: string) {
+  if (!Object.hasOwn(yield* all, name)) return
+  return yield* new CommandFailed({
+    message: `--save: The profile ${name} exists. Choose another name, or remove it with \`inlet profiles remove ${name}\``
+  })
+})
+
 /** Stores a profile under this name, replacing an existing one. */
 export const keep = Effect.fnUntraced(function* (name: string, profile: Profile) {
   yield* write({ ...(yield* all), [name]: profile })
@@ -79,7 +87,7 @@ const save = Command.make(
     url: Flag.String("url").pipe(
       Flag.withDescription("URL of the service, default INLET_URL"),
       Flag.filter(
-        (url) => URL.canParse(url),
+        (url) => /^https?:\/\//i.test(url) && URL.canParse(url),
         () => "a URL such as https://inlet.example.com"
       ),
       Flag.withFallbackConfig(Config.String("INLET_URL"))

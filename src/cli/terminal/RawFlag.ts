@@ -19,7 +19,7 @@ export const read = (given: Option.Option<Redacted.Redacted>) =>
   Effect.transposeOption(
     Option.map(given, (text) =>
       Effect.mapError(
-        decode(Redacted.value(text)),
+        decode(Redacted.value(text), { onExcessProperty: "error" }),
         ({ issue }) => new CommandFailed({ message: `--raw: ${ValidationErrors.describe(issue)}` })
       )
     )

@@ -1,9 +1,11 @@
-import { Config, Effect, Option, Redacted } from "effect"
+import { domainToASCII } from "node:url"
+import { Config, Effect, Option, Redacted, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import { Api } from "../../http/api/Api.ts"
+import * as ValidationErrors from "../../http/requests/ValidationErrors.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
 import * as Settings from "../../Settings.ts"
 import * as Answer from "./Answer.ts"
@@ -13,7 +15,7 @@ import * as Profiles from "./Profiles.ts"
 const url = Flag.String("url").pipe(
   Flag.withDescription("URL of the service. Default that of the profile, INLET_URL or SERVICE_PUBLIC_URL"),
   Flag.filter(
-    (url) => URL.canParse(url),
+    (url) => /^https?:\/\//i.test(url) && URL.canParse(url),
     () => "a URL such as http://localhost:3000"
   ),
   Flag.optional
@@ -123,13 +125,14 @@ export const askOpenly = Effect.fnUntraced(function* <A, E extends Failure, R>(
 })
 
 export const answered = <A, E extends Failure, R>(baseUrl: string, question: Effect.Effect<A, E, R>) =>
-  Effect.mapError(question, (error) =>
-    error instanceof CommandFailed
-      ? error
-      : said.has(error._tag)
-        ? new CommandFailed({ message: error.message })
-        : unanswered(baseUrl, error)
-  )
+  Effect.mapError(question, (error) => failure(baseUrl, error))
+
+const failure = (baseUrl: string, error: Failure): CommandFailed => {
+  if (error instanceof CommandFailed) return error
+  // The request could not be written. An unreadable answer has another tag.
+  if (Schema.isSchemaError(error)) return new CommandFailed({ message: ValidationErrors.describe(error.issue) })
+  return said.has(error._tag) ? new CommandFailed({ message: error.message }) : unanswered(baseUrl, error)
+}
 
 /** The message of the service. */
 const said = new Set([
@@ -154,7 +157,7 @@ const unanswered = (baseUrl: string, error: Failure) =>
 /** A domain of the workspace, by name or id. */
 export const domain = Effect.fnUntraced(function* (api: Client, named: string) {
   const { domains } = yield* api.domains.list()
-  const wanted = named.toLowerCase()
+  const wanted = (domainToASCII(named) || named).toLowerCase().replace(/\.$/, "")
   const found = domains.find(({ domain, id }) => id === wanted || domain === wanted)
   if (found !== undefined) return found
   return yield* new CommandFailed({
