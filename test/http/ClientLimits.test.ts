@@ -41,6 +41,15 @@ layer(TestInlet.layer({ ...production, WORKSPACE_CREATION: "admin", ADMIN_TOKEN:
       assert.deepStrictEqual(statuses(made), [201, 201, 201, 201, 201])
     })
   )
+
+  it.effect("gives agents their keys, as /llms.txt tells them", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { text } = yield* inlet.call("GET", "/llms.txt")
+      assert.include(text, "\n1. The operator of this instance gives you an api_key")
+      assert.notInclude(text, "1. POST /api/workspaces")
+    })
+  )
 })
 
 layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestServices: true, timeout: "60 seconds" })(
