@@ -2,6 +2,7 @@ import { Console, Effect, Option } from "effect"
 import type { Domain } from "../../model/Domain.ts"
 import type { Replay, ReplayStatus } from "../../model/Replay.ts"
 import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as PastTime from "../terminal/PastTime.ts"
 import * as ProgressBar from "../terminal/ProgressBar.ts"
@@ -45,16 +46,21 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
       const start = (dry_run: boolean) =>
         api.replays.start({ params: { id }, payload: { ...selection, dry_run }, headers: {} })
       const { total } = yield* start(true)
-      if (total === 0) return yield* Console.error(`${domain} has no ${status} deliveries to replay`)
+      if (total === 0) {
+        const otherwise = status === "held" ? ". `inlet senders release` delivers mail that a sender rule holds" : ""
+        return yield* Console.error(`${domain} has no ${status} deliveries to replay${otherwise}`)
+      }
       yield* Confirmation.ask(yes, `Replay ${number(total)} ${status} deliveries of ${domain}?`)
       const started = yield* start(false)
       if (!("id" in started)) return
       if (detach) return yield* Answer.lines(json, started, [started.id])
       const job = yield* follow(api, id, started)
       yield* Answer.lines(json, job, [`${number(job.queued)} ${status} deliveries replayed: ${outcomes(job)}`])
-      if (job.unserved > 0) yield* Console.error("Set a URL with `inlet webhooks update`, then replay again")
       if (job.failed > job.unserved)
         yield* Console.error("Failed ones are retried like any delivery. `inlet attempts` has the errors")
+      if (job.unserved > 0) {
+        return yield* new CommandFailed({ message: "Set a URL with `inlet webhooks update`, then replay again" })
+      }
     })
   )
 })
