@@ -27,8 +27,11 @@ export const encode = (domainId: DomainId, { kind, position }: Mark): string => 
   return Buffer.concat([place, checkOf(domainId, place)]).toString("base64url")
 }
 
+/** The form of every mark, whatever its domain. */
+export const form = /^[\w-]{20}$/
+
 export const decode = (domainId: DomainId, text: string): Mark | undefined => {
-  if (!/^[\w-]{20}$/.test(text)) return undefined
+  if (!form.test(text)) return undefined
   const bytes = Buffer.from(text, "base64url")
   const place = bytes.subarray(0, placeBytes)
   const kind = kinds[place.readUInt8()]

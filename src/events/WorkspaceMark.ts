@@ -22,8 +22,11 @@ export const encode = (workspaceId: WorkspaceId, { domainId, position, time }: W
   return Buffer.concat([place, checkOf(workspaceId, place)]).toString("base64url")
 }
 
+/** The form of every mark, whatever its workspace. */
+export const form = /^[\w-]{51}$/
+
 export const decode = (workspaceId: WorkspaceId, text: string): WorkspaceMark | undefined => {
-  if (!/^[\w-]{51}$/.test(text)) return undefined
+  if (!form.test(text)) return undefined
   const bytes = Buffer.from(text, "base64url")
   const place = bytes.subarray(0, placeBytes)
   if (!checkOf(workspaceId, place).equals(bytes.subarray(placeBytes))) return undefined

@@ -1,15 +1,14 @@
 import { Context, Effect, Layer, Redacted } from "effect"
+import * as Mark from "../../events/Mark.ts"
+import * as WorkspaceMark from "../../events/WorkspaceMark.ts"
 import { Invalid } from "../../model/ApiError.ts"
 import { SecretsKey } from "../../workspaces/SecretsKey.ts"
 import type { CurrentWorkspace } from "./CurrentWorkspace.ts"
 
 type Holder = Pick<CurrentWorkspace["Service"], "keyId" | "limit">
 
-/** A sealed cursor is longer than the event ids and the marks that are written plainly. */
-const form = /^[\w-]{60,400}$/
-
-/** A position in a domain, or in all domains of a workspace. Neither is an event id, start or latest. */
-const plainForm = /^(?:[\w-]{20}|[\w-]{51})$/
+/** A sealed cursor is longer than event ids and marks. */
+const sealedForm = /^[\w-]{60,400}$/
 
 const notOfKey = new Invalid({
   message: "This cursor was not given to this key. Expected one of its own answers, an event id, start or latest"
@@ -45,8 +44,8 @@ export class LimitedCursors extends Context.Service<
         }),
         open: Effect.fn("LimitedCursors.open")(function* ({ keyId, limit }, cursor) {
           if (limit === null || cursor === undefined) return cursor
-          if (plainForm.test(cursor)) return yield* notOfKey
-          if (!form.test(cursor)) return cursor
+          if (Mark.form.test(cursor) || WorkspaceMark.form.test(cursor)) return yield* notOfKey
+          if (!sealedForm.test(cursor)) return cursor
           const opened = yield* secrets.openGiven(Buffer.from(cursor, "base64url"), ownerOf(keyId))
           return opened === undefined ? cursor : Redacted.value(opened)
         })
