@@ -62,15 +62,15 @@ export const make = Effect.fnUntraced(function* (
     )
 
   return Effect.fn("RemovedDomains.removeSome")(function* (count: number) {
-    const removed = yield* removeRows(count)
-    if (removed === undefined) return undefined
-    const { domainId, messages } = removed
+    const some = yield* removeRows(count)
+    if (some === undefined) return undefined
+    const { domainId, messages } = some
     if (messages === count) return messages
     // Outside of the transaction, because a bucket may take a minute.
     yield* removeRaw(domainId)
     yield* sql`DELETE FROM removed_domains WHERE domain_id = ${domainId}`
     return messages
-  }, Effect.orDie)
+  })
 })
 
 /** Removes while the process runs, within seconds of a removal, and leaves the database to others half of the time. */
