@@ -541,7 +541,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ],
       ["test/http/HeldRequests.test.ts", "resume at the cursor of an empty wait without a gap"],
       ["test/http/EventList.test.ts", "catches up with arriving mail and returns each event once"],
-      ["test/http/EventList.test.ts", "by subject among more events than one search reads, also in a wait"]
+      [
+        "test/http/events/EventFilters.test.ts",
+        "examines 5,000 events a request for a filter without an index, but all of them before a wait"
+      ]
     ]
   },
   {

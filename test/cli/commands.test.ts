@@ -67,6 +67,10 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           [wrong.code, wrong.stderr],
           [1, "recipient: Expected an address, such as agent-7@example.com\n"]
         )
+        yield* json("domains", "add", "münchen.example")
+        assert.strictEqual((yield* json("domains", "get", "MÜNCHEN.example.")).domain, "xn--mnchen-3ya.example")
+        assert.strictEqual((yield* run("domains", "remove", "münchen.example", "--yes")).code, 0)
+        assert.match((yield* run("domains", "list", "--url", "localhost:3000")).stderr, /a URL such as http:/)
         const full = yield* json("events", "list", "--full")
         assert.strictEqual(full.events[0].text, "Hi\n")
         const one = yield* run("events", "get", id)
@@ -186,6 +190,17 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
             [1, "Expected an event id, or one of --dead, --held and --delivered"]
           )
         }
+        const waiting = yield* inlet.inbox()
+        yield* inlet.send({ to: waiting.address })
+        yield* Mailbox.accepted(waiting)
+        const own = { key: waiting.key, body: { pattern: "agent", action: "pull" } }
+        yield* inlet.call("POST", `/api/domains/${waiting.domainId}/webhooks`, own)
+        const unserved = yield* (yield* person(waiting.key)).run("replay", "--held", "--yes")
+        assert.match(unserved.stdout, /0 delivered, 1 failed \(1 without a webhook that takes them\)\n$/)
+        assert.deepStrictEqual(
+          [unserved.code, unserved.stderr],
+          [1, "Set a URL with `inlet webhooks update`, then replay again\n"]
+        )
         const time = yield* run("replay", "--dead", "--since", "yesterday")
         assert.include(time.stderr, "--since: Expected a duration such as 2d, or a time such as 2026-01-31")
       })

@@ -496,31 +496,6 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("by subject among more events than one search reads, also in a wait", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const inbox = yield* withMail("needle")
-        yield* sql`
-          INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, subject, received_at, payload)
-          SELECT gen_random_uuid(), domain_id, inbound_email_id, position + n, recipient, sender, 'hay', received_at, payload
-          FROM events, generate_series(1, 5001) AS n WHERE domain_id = ${inbox.domainId}
-        `
-        yield* sql`
-          INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
-          SELECT id, domain_id, domain_id, position, 'held', now() FROM events
-          WHERE domain_id = ${inbox.domainId} AND position > 1
-        `
-        yield* sql`UPDATE event_positions SET position = 5002 WHERE domain_id = ${inbox.domainId}`
-        const filter = { subject: "needle", after: "start" }
-        const page = yield* list(inbox, filter)
-        assert.deepStrictEqual(page.subjects, [])
-        assert.isString(page.json.next_cursor)
-        assert.deepStrictEqual((yield* list(inbox, { ...filter, wait: 20 })).subjects, ["needle"])
-        yield* sql`UPDATE events SET subject = CASE position WHEN 1 THEN 'hay' WHEN 5002 THEN 'needle' ELSE subject END WHERE domain_id = ${inbox.domainId}`
-        assert.deepStrictEqual((yield* list(inbox, { ...filter, wait: 20, order: "asc" })).subjects, ["needle"])
-      })
-    )
-
     it.effect("by acceptance time, inclusive, in any time zone", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -1,10 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Array, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { Webhook } from "standardwebhooks"
 import { SignedRequest } from "../../src/delivery/RequestSigner.ts"
 import { verify } from "../../src/effect.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
 import { follow } from "../ServerSentEvents.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
@@ -88,6 +90,20 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           events.map(({ id }) => id),
           json.events.map(({ event_id }: { readonly event_id: string }) => event_id)
         )
+      })
+    )
+
+    it.effect("starts at once after millions of expired mails", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* inlet.inbox()
+        yield* inlet.send({ to: inbox.address })
+        const [event] = yield* Mailbox.accepted(inbox)
+        yield* sql`UPDATE events SET position = 3000000 WHERE domain_id = ${inbox.domainId}`
+        yield* sql`UPDATE event_positions SET position = 3000000 WHERE domain_id = ${inbox.domainId}`
+        const stream = yield* follow(inbox, "start")
+        assert.strictEqual((yield* stream.next).id, event.event_id)
       })
     )
 

@@ -270,7 +270,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
     })
   )
 
-  it.effect("examines 5,000 events a request for a filter without an index, and returns a cursor", () =>
+  it.effect("examines 5,000 events a request for a filter without an index, but all of them before a wait", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
@@ -293,7 +293,9 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
         INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at, attempts)
         SELECT id, domain_id, domain_id, position, 'held', now(), 0 FROM copies
       `
-      yield* sql`UPDATE event_positions SET position = position + 11000 WHERE domain_id = ${inbox.domainId}`
+      const [{ position: newest } = { position: 0n }] = yield* sql<{ readonly position: bigint }>`
+        UPDATE event_positions SET position = position + 11000 WHERE domain_id = ${inbox.domainId} RETURNING position
+      `
       const pages: Array<number> = []
       let cursor: string | null = ""
       while (cursor !== null) {
@@ -305,10 +307,13 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
       const oldestFirst = yield* ask("subject=needle&order=asc")
       assert.lengthOf(oldestFirst.events, 1)
       assert.isNotNull(oldestFirst.next_cursor)
+      assert.lengthOf((yield* ask("subject=needle&after=start&wait=20")).events, 1)
       assert.lengthOf((yield* ask("has=code")).events, 0)
       assert.isNull((yield* ask("has=code")).next_cursor)
       // Neither index alone has both.
       assert.isNotNull((yield* ask("has=code&delivery=held")).next_cursor)
+      yield* sql`UPDATE events SET subject = 'Needle' WHERE domain_id = ${inbox.domainId} AND position = ${newest}`
+      assert.lengthOf((yield* ask(`subject=needle&after=${events[0].event_id}&order=asc&wait=20`)).events, 1)
     })
   )
 
