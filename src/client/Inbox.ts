@@ -57,6 +57,8 @@ export class Inbox {
   readonly #places = new Map<string, string>()
   /** Every mail that a call has returned. */
   readonly #answers = new Set<string>()
+  /** The same with call and filters, so that concurrent calls do not return the same mail. */
+  readonly #returned = new Set<string>()
   /** Every mail whose code was returned. */
   readonly #codes = new Set<string>()
 
@@ -75,19 +77,18 @@ export class Inbox {
    * Waits for the next mail with a code, and returns the code. Mail of the last 60 s counts, and mail after `after`.
    * Without `after` the inbox returns no code twice.
    */
-  async code({ after, ...question }: CodeQuestion = {}): Promise<string> {
-    const found = await this.#next(
+  code({ after, ...question }: CodeQuestion = {}): Promise<string> {
+    return this.#next(
       "a code",
       { ...question, has: "code" },
       ({ event_id, extracted }) => {
         const value = extracted?.code?.value
         if (value === undefined || (after === undefined && this.#codes.has(event_id))) return undefined
-        return { eventId: event_id, value }
+        this.#codes.add(event_id)
+        return value
       },
       after === undefined ? { newerThan: freshAge } : { after }
     )
-    this.#codes.add(found.eventId)
-    return found.value
   }
 
   /** Returns the URL of the next mail with a link of this kind, or with any extracted link. */
@@ -152,10 +153,15 @@ export class Inbox {
       newerThan = undefined
       for (const event of events) {
         after = event.event_id
-        if (start.after === undefined) this.#places.set(key, after)
+        const returned = `${key} ${after}`
+        if (start.after === undefined) {
+          this.#places.set(key, after)
+          if (this.#returned.has(returned)) continue
+        }
         const found = pick(event)
         if (found === undefined) continue
-        this.#answers.add(event.event_id)
+        this.#answers.add(after)
+        this.#returned.add(returned)
         return found
       }
     }

@@ -44,7 +44,8 @@ export class Inlet {
 
   /** Makes no request. Throws a `TypeError` for an invalid URL or key. */
   constructor(options: InletOptions) {
-    this.#requests = new Requests(options)
+    // Programs without types may give nothing.
+    this.#requests = new Requests(options ?? { url: undefined, apiKey: undefined })
     this.deliveries = new Deliveries(this.#requests)
     this.events = new Events(this.#requests)
     this.senders = new Senders(this.#requests)

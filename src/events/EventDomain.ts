@@ -24,6 +24,9 @@ export const find = Effect.map(SqlClient.SqlClient, (sql) =>
         ...(limit?.domainId == null ? [] : [sql`domains.id = ${limit.domainId}`])
       ])}
     `
-    return rows[0]?.id ?? (yield* new NotFound({ message: "No event with this id in this workspace" }))
+    return (
+      rows[0]?.id ??
+      (yield* new NotFound({ message: "No event with this id in this workspace. GET /api/events lists them" }))
+    )
   })
 )

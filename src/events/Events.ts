@@ -32,7 +32,9 @@ export interface EventPage extends Page<EventQuery.ListedEvent> {
 const bytesAhead = 256 * 1024
 
 const nothing: EventQuery.Found = { events: [], hasMore: false }
-const noSuchEvent = new NotFound({ message: "No event with this id at this domain" })
+const noSuchEvent = new NotFound({
+  message: "No event with this id at this domain. GET /api/domains/{id}/events lists them"
+})
 
 /** Reads the events of a domain, in the order of their positions. */
 export class Events extends Context.Service<

@@ -51,7 +51,10 @@ export class RawMessages extends Context.Service<
         reserve: Reserve<E>
       ) {
         const row = yield* StoredMessage.find(sql, domainId, eventId)
-        if (row === undefined) return yield* new NotFound({ message: "No event with this id at this domain" })
+        if (row === undefined)
+          return yield* new NotFound({
+            message: "No event with this id at this domain. GET /api/domains/{id}/events lists them"
+          })
         yield* reserve(row.kept.place?.bytes ?? messageBytes)
         const message = yield* StoredMessage.load(raw, row.kept).pipe(
           Effect.catchTag("RawStoreError", (error) =>
@@ -85,7 +88,12 @@ export class RawMessages extends Context.Service<
       ) {
         const { message } = yield* stored(domainId, eventId, reserve)
         const part = yield* reader.attachment(message, index)
-        return part ?? (yield* new NotFound({ message: "This event has no attachment with that index" }))
+        return (
+          part ??
+          (yield* new NotFound({
+            message: "This event has no attachment with that index. Its `attachments` name each index"
+          }))
+        )
       })
 
       return RawMessages.of({ get, attachment })

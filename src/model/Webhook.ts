@@ -34,9 +34,9 @@ export const patternMeaning =
 /** A name such as `support`, or a glob with `*`, over the local part. Case does not count. */
 export const Pattern = Schema.String.check(
   Schema.makeFilter((text: string) =>
-    text.length >= 1 && text.length <= longestPattern && /^[^\s\p{C}"(),:;<>@[\\\]]+$/u.test(text)
+    text.length >= 1 && text.length <= longestPattern && /^(?!.*\*\*)[^\s\p{C}"(),:;<>@[\\\]]+$/u.test(text)
       ? undefined
-      : `Expected the part of an address before the @, such as support, or one with *, such as agent-*, of at most ${longestPattern} characters`
+      : `Expected the part of an address before the @, such as support, or one with single *, such as agent-*, of at most ${longestPattern} characters`
   )
 )
 

@@ -17,7 +17,10 @@ const written = Effect.gen(function* () {
   const inbox = yield* inlet.inbox()
   const folder = join(mkdtempSync(join(tmpdir(), "bridge-")), "worker")
   const env = { INLET_URL: inlet.url, INLET_API_KEY: inbox.key }
-  const bridge = run(["bridge", "cloudflare", "--domain", inbox.domain, "--folder", folder], env)
+  const bridge = run(
+    ["bridge", "cloudflare", "--domain", inbox.domain, "--folder", folder, "--public-url", inlet.url],
+    env
+  )
   const answer = yield* bridge
   assert.strictEqual(answer.code, 0, answer.stderr)
   const created = yield* inlet.call("POST", "/api/workspaces/keys", { key: inbox.key, body: { scope: "ingest" } })
@@ -25,7 +28,18 @@ const written = Effect.gen(function* () {
   const text = readFileSync(join(folder, "wrangler.jsonc"), "utf8")
   // A configuration of the service in this process.
   const configuration: { compatibility_date: string; vars: Record<string, string> } = JSON.parse(text)
-  return { ...inbox, answer, bridge, script, text, configuration, key: inbox.key, relayKey: `${created.json.api_key}` }
+  const local = run(["bridge", "cloudflare", "--domain", inbox.domain], env)
+  return {
+    ...inbox,
+    answer,
+    bridge,
+    local,
+    script,
+    text,
+    configuration,
+    key: inbox.key,
+    relayKey: `${created.json.api_key}`
+  }
 })
 
 const message = (id: string, ...more: ReadonlyArray<string>) =>
@@ -106,11 +120,12 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_MESSAGE_BYTES: "65536" }), {
 })("The bridge for Cloudflare in workerd", (it) => {
   it.effect("is written without a key, and not over other files", () =>
     Effect.gen(function* () {
-      const { answer, bridge, configuration, domainId, key, script, text } = yield* written
+      const { answer, bridge, configuration, domainId, key, local, script, text } = yield* written
       const { url } = yield* TestInlet
       assert.deepStrictEqual(configuration.vars, { INLET_URL: url, INLET_DOMAIN_ID: domainId })
       assert.notInclude(`${answer.stdout}${script}${text}`, key)
       assert.match(answer.stdout, /npx wrangler secret put INLET_INGEST_KEY/)
+      assert.match((yield* local).stderr, /^--public-url: http:\S+ is a URL of this machine\. /)
       const again = yield* bridge
       assert.match(again.stderr, /worker\.js exists\. Name another --folder/)
       assert.notStrictEqual(again.code, 0)

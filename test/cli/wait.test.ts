@@ -239,6 +239,8 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(both.code, 1)
         const age = yield* wait(key, "--newer-than", "soon")
         assert.include(age.stderr, "--newer-than")
+        const marked = yield* wait(key, "--mark", "--after", "start")
+        assert.strictEqual(marked.stderr, "--mark: Expected neither --after nor --newer-than beside it\n")
         assert.include(age.stderr, "Expected a time such as 90s, 5m, 2h or 7d")
         assert.strictEqual(age.code, 1)
         const elsewhere = yield* wait(key, "--to", "inbox@elsewhere.example")

@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { Inlet, NoMail, UnwantedMail } from "../../src/client.ts"
 import { age } from "../MailAge.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -49,6 +49,20 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
       yield* mail(code("555666"))
       assert.strictEqual(yield* Effect.promise(() => inbox.code()), "333444")
       assert.strictEqual(yield* Effect.promise(() => inbox.code()), "555666")
+    })
+  )
+
+  it.effect("returns another mail to each of several calls at once", () =>
+    Effect.gen(function* () {
+      const { inbox, mail } = yield* begin
+      const codes = Effect.promise(() => Promise.all([inbox.code(), inbox.code({ subject: "hi" })]))
+      const mails = Effect.promise(() => Promise.all([inbox.mail(), inbox.mail()]))
+      const asked = yield* Effect.forkChild(Effect.all([codes, mails], { concurrency: "unbounded" }))
+      yield* mail(code("111222"))
+      yield* mail(code("333444"))
+      const [values, events] = yield* Fiber.join(asked)
+      assert.sameMembers(values, ["111222", "333444"])
+      assert.strictEqual(new Set(events.map(({ event_id }) => event_id)).size, 2)
     })
   )
 

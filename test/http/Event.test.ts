@@ -73,7 +73,9 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           key: inbox.key
         })
         assert.strictEqual(status, 404)
-        assert.deepStrictEqual(json, { error: "No event with this id at this domain" })
+        assert.deepStrictEqual(json, {
+          error: "No event with this id at this domain. GET /api/domains/{id}/events lists them"
+        })
       }
     })
   )

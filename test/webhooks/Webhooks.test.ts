@@ -141,6 +141,7 @@ layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0"
         ["POST", "", {}, 400, /pattern/],
         ["POST", "", { pattern: "a@b" }, 400, /pattern: Expected the part of an address before the @/],
         ["POST", "", { pattern: "a b" }, 400, /pattern/],
+        ["POST", "", { pattern: "a**b" }, 400, /single \*/],
         ["POST", "", { pattern: "" }, 400, /pattern/],
         ["POST", "", { pattern: "x".repeat(65) }, 400, /at most 64 characters/],
         ["POST", "", { pattern: "x", action: "webhook" }, 400, /webhookUrl/],

@@ -13,14 +13,17 @@ const compatibilityDate = "2026-07-01"
 
 const loopback = new Set(["localhost", "127.0.0.1", "[::1]"])
 
-/** The URL at which Cloudflare reaches the service. The worker sends its key there. */
-const reachable = Effect.fnUntraced(function* (text: string) {
+/**
+ * The URL at which Cloudflare reaches the service. The worker sends its key there. A named URL may be one of this
+ * machine, where `wrangler dev` runs the worker.
+ */
+const reachable = Effect.fnUntraced(function* (named: Option.Option<string>, usual: string) {
+  const text = Option.getOrElse(named, () => usual)
   const url = URL.parse(text)
-  if (url !== null && (url.protocol === "https:" || (url.protocol === "http:" && loopback.has(url.hostname)))) {
-    return url.href.replace(/\/$/, "")
-  }
+  const isLocal = url !== null && loopback.has(url.hostname)
+  if (isLocal ? Option.isSome(named) : url?.protocol === "https:") return text.replace(/\/+$/, "")
   return yield* new CommandFailed({
-    message: `--public-url: ${text} is no https URL. The worker sends its key there, so name the URL at which Cloudflare reaches the service`
+    message: `--public-url: ${text} ${isLocal ? "is a URL of this machine" : "is no https URL"}. The worker sends its key there, so name the https URL at which Cloudflare reaches the service`
   })
 })
 
@@ -49,10 +52,8 @@ const cloudflare = Command.make(
   Effect.fnUntraced(function* ({ domain, folder, json, name, publicUrl, ...place }) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const url = yield* reachable(Option.getOrUndefined(publicUrl) ?? (yield* Service.baseUrl(place)))
-    const { id, name: domainName } = yield* Service.ask(place, (api) =>
-      Effect.map(Service.domain(api, domain), ({ domain, id }) => ({ id, name: domain }))
-    )
+    const url = yield* reachable(publicUrl, yield* Service.baseUrl(place))
+    const { domain: domainName, id } = yield* Service.ask(place, (api) => Service.domain(api, domain))
     const [script, settings] = [path.join(folder, "worker.js"), path.join(folder, "wrangler.jsonc")]
     for (const file of [script, settings]) {
       if (yield* fs.exists(file)) {

@@ -73,7 +73,14 @@ const mx = Command.make("mx", { name, ...Service.flags }, ({ json, name, ...plac
     Service.ask(place, (api) =>
       Effect.flatMap(Service.domain(api, name), ({ id }) => api.domains.mx({ params: { id } }))
     ),
-    (answer) => Answer.record(json, answer)
+    (answer) => {
+      const { configured, observed, records } = answer
+      return Answer.lines(json, answer, [
+        ...records.map(({ name, priority, type, value }) => `Publish   ${name}  ${type}  ${priority} ${value}`),
+        ...observed.map(({ priority, value }) => `DNS has   ${priority} ${value}`),
+        configured ? "The record is published" : "DNS does not have the record yet"
+      ])
+    }
   )
 ).pipe(Command.withDescription("Show the MX record to publish, and the current ones"))
 

@@ -7,6 +7,7 @@ import { WebhookId } from "../../model/Webhook.ts"
 import * as Answer from "../terminal/Answer.ts"
 import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Given from "../terminal/Given.ts"
+import * as PastTime from "../terminal/PastTime.ts"
 import * as Service from "../terminal/Service.ts"
 
 const text = (name: string, description: string) =>
@@ -67,10 +68,13 @@ const list = Command.make(
     limit: EventFlags.limit,
     cursor: EventFlags.cursor,
     full: Flag.Boolean("full").pipe(Flag.withDescription("With --json: print whole events"), Flag.withDefault(false)),
+    since: text("since", "Received since, as a duration such as 2d, or a time"),
+    until: text("until", "Received until, as a duration such as 1h, or a time"),
     ...filters,
     ...Service.flags
   },
-  Effect.fnUntraced(function* ({ domain, full, json, key, profile, to, url, ...query }) {
+  Effect.fnUntraced(function* ({ domain, full, json, key, profile, since, to, until, url, ...query }) {
+    const times = { ...(yield* PastTime.query("since", since)), ...(yield* PastTime.query("until", until)) }
     const answer = yield* Service.ask(
       { key, profile, url },
       Effect.fnUntraced(function* (api) {
@@ -78,10 +82,13 @@ const list = Command.make(
         const { after, order, ...filters } = query
         // Positions and orders belong to one domain.
         if (Option.isNone(domain) && Option.isNone(after) && Option.isNone(order)) {
-          return yield* api.events.listAll({ query: { ...Given.of({ ...filters, recipient: to }), ...view } })
+          return yield* api.events.listAll({ query: { ...Given.of({ ...filters, recipient: to }), ...times, ...view } })
         }
         const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
-        return yield* api.events.list({ params: { id }, query: { ...Given.of({ ...query, recipient: to }), ...view } })
+        return yield* api.events.list({
+          params: { id },
+          query: { ...Given.of({ ...query, recipient: to }), ...times, ...view }
+        })
       })
     )
     const rows = answer.events.map(({ delivery, event_id, from, receivedAt, recipient, subject }) => ({

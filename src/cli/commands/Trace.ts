@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Console, DateTime, Effect, Option, Stdio } from "effect"
+import { Console, DateTime, Effect, type Option, Stdio } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { TraceEntry } from "../../trace/TraceEntry.ts"
 import * as Answer from "../terminal/Answer.ts"
@@ -36,15 +36,10 @@ type Flags = {
 type Query = NonNullable<Parameters<Service.Client["trace"]["search"]>[0]["query"]>
 
 const queryOf = Effect.fnUntraced(function* ({ cursor, from, limit, messageId, since, subject, to, until }: Flags) {
-  const time = (name: string, given: Option.Option<string>) =>
-    Option.match(given, {
-      onNone: () => Effect.succeed({}),
-      onSome: (text) => Effect.map(PastTime.parse(name, text), (time) => ({ [name]: time }))
-    })
   const query: Query = {
     ...Given.of({ cursor, from, limit, message_id: messageId, subject, to }),
-    ...(yield* time("since", since)),
-    ...(yield* time("until", until))
+    ...(yield* PastTime.query("since", since)),
+    ...(yield* PastTime.query("until", until))
   }
   return query
 })

@@ -127,6 +127,9 @@ export const command = Command.make(
     if (Option.isSome(after) && Option.isSome(newerThan)) {
       return yield* new CommandFailed({ message: "--after: Expected no --newer-than beside it" })
     }
+    if (mark && (Option.isSome(after) || Option.isSome(newerThan))) {
+      return yield* new CommandFailed({ message: "--mark: Expected neither --after nor --newer-than beside it" })
+    }
     const stdio = yield* Stdio.Stdio
 
     const question = Effect.fnUntraced(function* (api: Service.Client) {

@@ -2,6 +2,13 @@ import { DateTime, Effect, Option } from "effect"
 import { CommandFailed } from "./CommandFailed.ts"
 import * as SpanText from "./SpanText.ts"
 
+/** The query parameter of a flag. Without the flag there is none. */
+export const query = <Name extends string>(name: Name, given: Option.Option<string>) =>
+  Option.match(given, {
+    onNone: () => Effect.succeed({}),
+    onSome: (text) => Effect.map(parse(name, text), (time) => ({ [name]: time }))
+  })
+
 /** The time that a flag gives, as a time or as a duration before now. */
 export const parse = Effect.fnUntraced(function* (flag: string, text: string) {
   const ago = SpanText.parse(text)

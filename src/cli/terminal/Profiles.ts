@@ -1,6 +1,7 @@
 import { homedir } from "node:os"
 import { Config, Console, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as ApiKey from "../../workspaces/ApiKey.ts"
 import * as Answer from "./Answer.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
@@ -98,6 +99,9 @@ const save = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ key, name, url }) {
+    if (ApiKey.scopeOf(key) === undefined) {
+      return yield* new CommandFailed({ message: "--key: Expected a whole API key, which begins with ak_" })
+    }
     const secret = Option.getOrUndefined(yield* Config.option(Config.Redacted("INLET_WEBHOOK_SECRET")))
     yield* keep(name, { url, key, ...(secret === undefined ? {} : { secret }) })
     yield* Console.log(`Saved ${name} in ${yield* file}`)

@@ -6,6 +6,7 @@ import { HttpApiClient } from "effect/http-api"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import { Api } from "../../http/api/Api.ts"
 import * as ValidationErrors from "../../http/requests/ValidationErrors.ts"
+import type { DomainStatus } from "../../model/Domain.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
 import * as Settings from "../../Settings.ts"
 import * as Answer from "./Answer.ts"
@@ -168,15 +169,17 @@ export const domain = Effect.fnUntraced(function* (api: Client, named: string) {
   })
 })
 
-/** The only domain of the workspace, if none is named. */
+const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", "live"])
+
+/** The only domain of the workspace, or the only one that takes mail, if none is named. */
 export const domainOrOnly = Effect.fnUntraced(function* (api: Client, named: string | undefined) {
   if (named !== undefined) return yield* domain(api, named)
   const { domains } = yield* api.domains.list()
-  const [only, ...more] = domains
+  const [only, ...more] = domains.length === 1 ? domains : domains.filter(({ status }) => takesMail.has(status))
   if (only === undefined || more.length > 0) {
     return yield* new CommandFailed({
       message:
-        only === undefined
+        domains.length === 0
           ? "This workspace has no domain yet: `inlet inboxes create` gives one"
           : `--domain: Expected one of ${domains.map(({ domain }) => domain).join(", ")}`
     })

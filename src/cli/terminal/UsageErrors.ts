@@ -6,7 +6,13 @@ export const layer = CliOutput.layerPresenter({
   present: (event) =>
     event._tag === "InvalidInvocation"
       ? Console.error(
-          [...event.errors.map(({ message }) => message), `Run: ${event.commandPath.join(" ")} --help`].join("\n")
+          [...event.errors.map(({ message }) => plain(message)), `Run: ${event.commandPath.join(" ")} --help`].join(
+            "\n"
+          )
         )
       : CliOutput.defaultPresenter.present(event)
 })
+
+/** A flag's own text without what the library puts before it. */
+const plain = (message: string) =>
+  message.replace(/Expected: (?:Schema validation failed: )?(?:Expected )?/, "Expected ")

@@ -11,6 +11,7 @@ import { UnknownRefusals } from "../../refusals/UnknownRefusals.ts"
 import { Traces } from "../../trace/Traces.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import * as LedgerPage from "../requests/LedgerPage.ts"
+import * as TimeQuery from "../requests/TimeQuery.ts"
 import * as TraceQuery from "../trace/TraceQuery.ts"
 import { AdminApi } from "./AdminApi.ts"
 
@@ -37,6 +38,7 @@ export const layer = HttpApiBuilder.group(
         return { refusals: items, next_cursor: nextCursor }
       }),
       trace: Effect.fnUntraced(function* ({ query }) {
+        yield* TimeQuery.requireOrder(query)
         const { asked, page } = TraceQuery.toSearch(query)
         const { entries, hint, nextCursor } = yield* traces.search("all", asked, page)
         return { entries, next_cursor: nextCursor, hint }

@@ -8,7 +8,7 @@ export const answer = (payload: string) =>
   Effect.suspend(() => {
     const html = SafeHtml.ofEvent(payload)
     return html === null
-      ? Effect.fail(new NotFound({ message: "This mail has no HTML part" }))
+      ? Effect.fail(new NotFound({ message: "This mail has no HTML part. Its event has `text`" }))
       : Effect.succeed(
           HttpServerResponse.text(SafeHtml.page(html), {
             contentType: "text/html; charset=utf-8",

@@ -31,6 +31,7 @@ import * as GroupApi from "../requests/GroupApi.ts"
 import { LimitedCursors } from "../requests/LimitedCursors.ts"
 import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import { OpenRequests } from "../requests/OpenRequests.ts"
+import * as TimeQuery from "../requests/TimeQuery.ts"
 import * as EventFilters from "./EventFilters.ts"
 import { EventsApi } from "./EventsApi.ts"
 
@@ -96,6 +97,7 @@ export const layer = HttpApiBuilder.group(
         if (wait > 0 && given !== undefined) {
           return yield* new Invalid({ message: "wait: Expected no cursor beside it. A wait returns new events only" })
         }
+        yield* TimeQuery.requireOrder(asked)
         if (wait > 0) yield* open.take(workspaceId)
         const cursor = yield* cursors.open(holder, given)
         const after = yield* cursors.open(holder, givenAfter)
@@ -135,6 +137,7 @@ export const layer = HttpApiBuilder.group(
         const holder = yield* CurrentWorkspace
         const { id, limit: only, untilReplaced } = holder
         const { cursor: given, limit = eventsOnAPage, view, ...asked } = query
+        yield* TimeQuery.requireOrder(asked)
         const filter = { ...(yield* EventFilters.toFilter(asked)), only: only?.pattern }
         const cursor = yield* cursors.open(holder, given)
         const page = yield* everywhere.list(id, filter, { limit, cursor, domainId: only?.domainId ?? undefined })

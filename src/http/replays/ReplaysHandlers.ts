@@ -6,6 +6,7 @@ import type { DomainId } from "../../model/Domain.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as TimeQuery from "../requests/TimeQuery.ts"
 import { ReplaysApi } from "./ReplaysApi.ts"
 
 const jobsOnAPage = 50
@@ -26,6 +27,7 @@ export const layer = HttpApiBuilder.group(
       start: Effect.fnUntraced(function* ({ params, payload }) {
         const workspaceId = yield* owned(params.id)
         const { dry_run = false, recipient = null, since = null, status, until = null, webhook_id = null } = payload
+        yield* TimeQuery.requireOrder(payload)
         const selection = { domainId: params.id, status, since, until, recipient }
         yield* limits.spend("replay", workspaceId)
         if (dry_run) return { total: yield* replays.count(selection) }

@@ -1,4 +1,5 @@
-import { DateTime, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
+import { Invalid } from "../../model/ApiError.ts"
 import * as OpenApiSchemas from "./OpenApiSchemas.ts"
 
 const form = "Expected a time such as 2026-01-31T12:00:00Z"
@@ -26,3 +27,9 @@ export const time = (meaning: string) =>
       .check(Schema.makeFilter(problemOf))
       .pipe(Schema.decodeTo(Schema.DateTimeUtcFromString))
   )
+
+/** Fails if no time is within the bounds. */
+export const requireOrder = ({ since, until }: { readonly since?: DateTime.Utc; readonly until?: DateTime.Utc }) =>
+  since !== undefined && until !== undefined && DateTime.isGreaterThan(since, until)
+    ? Effect.fail(new Invalid({ message: "until: Expected a time that is not before since" }))
+    : Effect.void

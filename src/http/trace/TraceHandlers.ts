@@ -4,6 +4,7 @@ import { Traces } from "../../trace/Traces.ts"
 import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { LimitedCursors } from "../requests/LimitedCursors.ts"
+import * as TimeQuery from "../requests/TimeQuery.ts"
 import { TraceApi } from "./TraceApi.ts"
 import * as TraceQuery from "./TraceQuery.ts"
 
@@ -18,6 +19,7 @@ export const layer = HttpApiBuilder.group(
       search: Effect.fnUntraced(function* ({ query }) {
         const holder = yield* CurrentWorkspace
         const { id, limit } = holder
+        yield* TimeQuery.requireOrder(query)
         const { asked, page } = TraceQuery.toSearch(query)
         const cursor = yield* cursors.open(holder, page.cursor)
         const { entries, hint, nextCursor } = yield* traces.search({ workspaceId: id, limit }, asked, {
