@@ -129,7 +129,8 @@ export const make = Effect.gen(function* () {
     })
     yield* sql`
       UPDATE orders SET refund_due = false, status = ${order.billing === "mock" ? "failed" : "refunded"}
-      WHERE id = ${order.id}
+      -- Stripe may have told meanwhile that the refund failed.
+      WHERE id = ${order.id} AND refund_due
     `
   })
 

@@ -219,6 +219,10 @@ export const toOrder = (row: OrderRow): Order => ({
 export const again = (name: DomainName) =>
   `POST /api/domains with {"domain": "${name}"} attaches it again, until the end of its term.`
 
+/** Whether the bank rejected the refund of a payment. A refunded one is `refunded`. */
+export const isRefundRejected = ({ paymentId, refundDue, status }: OrderRow) =>
+  status === "failed" && !refundDue && paymentId !== null
+
 const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
   const look = `GET /api/domains/orders/${row.id} shows how it goes on.`
   switch (row.status) {
@@ -241,7 +245,11 @@ const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
     case "failed":
     case "refunded":
       return [
-        row.refundDue ? "The price is being given back." : "If you paid, the price was given back.",
+        isRefundRejected(row)
+          ? "The bank rejected the refund of the price. Ask the operator of this service for it."
+          : row.refundDue
+            ? "The price is being given back."
+            : "If you paid, the price was given back.",
         "Order again with POST /api/domains/purchase, or choose another name."
       ]
   }

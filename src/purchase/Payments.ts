@@ -119,9 +119,24 @@ export class Payments extends Context.Service<
             return yield* Effect.asVoid(
               sql`UPDATE orders SET status = 'expired' WHERE id = ${order.id} AND status = 'pending_payment'`
             )
+          case "refund_failed":
           case "other":
             return
         }
+      })
+
+      /** The money is at the provider again, so only the operator can pay it out. */
+      const refundFailed = Effect.fnUntraced(function* (news: PaymentNews) {
+        const [order] = yield* sql<{ readonly id: string }>`
+          UPDATE orders SET
+            refund_due = false, status = CASE WHEN status = 'refunded' THEN 'failed' ELSE status END
+          WHERE billing = ${billing.provider} AND payment_id = ${news.paymentId}
+          RETURNING id
+        `
+        if (order === undefined) return yield* Effect.logError("A failed refund belongs to no order of this service")
+        yield* Effect.logError("A bank rejected a refund. Pay the customer in another way").pipe(
+          Effect.annotateLogs({ order_id: order.id })
+        )
       })
 
       const takeIn = Effect.fnUntraced(
@@ -130,6 +145,7 @@ export class Payments extends Context.Service<
             INSERT INTO payment_events (id) VALUES (${news.eventId}) ON CONFLICT DO NOTHING RETURNING id
           `
           if (first.length === 0 || news.kind === "other") return
+          if (news.kind === "refund_failed") return yield* refundFailed(news)
           const order = news.checkoutId === null ? undefined : yield* target(news)
           if (order === undefined) return yield* Effect.logError("A payment belongs to no order of this service")
           yield* apply(order, news).pipe(Effect.annotateLogs({ order_id: order.id }))

@@ -27,7 +27,7 @@ export interface FakeBilling extends Mood.Moody<(typeof calls)[number]> {
 const News = Schema.fromJsonString(
   Schema.Struct({
     event_id: Schema.NonEmptyString,
-    kind: Schema.Literals(["paid", "expired", "failed", "other"]),
+    kind: Schema.Literals(["paid", "expired", "failed", "refund_failed", "other"]),
     order_id: Schema.String,
     amount_cents: Schema.Int
   })
@@ -74,7 +74,6 @@ export const make = (options: Options = {}): FakeBilling => {
             eventId: event_id,
             kind,
             checkoutId: `checkout-${order_id}`,
-            orderId: order_id,
             paymentId: `payment-${order_id}`,
             amountCents: amount_cents,
             currency: "usd"

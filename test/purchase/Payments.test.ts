@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as BillingStripe from "../../src/providers/billing/BillingStripe.ts"
 import { Payments } from "../../src/purchase/Payments.ts"
 import { eventually } from "../Eventually.ts"
-import { type Delivery, type StripeEvent, StripeSimulator } from "../simulators/Stripe.ts"
+import { type Delivery, type SentEvent, type StripeEvent, StripeSimulator } from "../simulators/Stripe.ts"
 import { Vendor } from "../simulators/Vendor.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { customer, inletWithStripe, letDue } from "./Shop.ts"
@@ -31,7 +31,7 @@ const placed = Effect.fnUntraced(function* (domain: string, more: Readonly<Recor
     answer: json,
     checkoutId,
     pay: (how?: Parameters<StripeSimulator["Service"]["pay"]>[1]) => stripe.pay(checkoutId, how),
-    call: (event: StripeEvent, how?: Delivery) => stripe.send(event, `${inlet.url}/api/webhooks/stripe`, how),
+    call: (event: SentEvent, how?: Delivery) => stripe.send(event, `${inlet.url}/api/webhooks/stripe`, how),
     status: Effect.map(someone.order(id), (order) => order.status as string),
     is: (wanted: string) => someone.orderThatIs(id, wanted)
   }
@@ -370,6 +370,34 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       // A repeated callback is not refunded again.
       yield* order.call({ ...event, id: "evt_after_refund" })
       assert.strictEqual(yield* order.status, "refunded")
+      assert.lengthOf(yield* refundsOf(event), 1)
+    })
+  )
+
+  it.effect("whose refund a bank rejects days later is a failed order that says so", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const vendor = yield* Vendor
+      const order = yield* placed("rejected.com")
+      yield* vendor.mishaps("register", { error: 2030280, text: "TLD is not supported in API" })
+      const event = yield* order.pay()
+      yield* order.call(event)
+      yield* order.is("refunded")
+      const [refund] = yield* refundsOf(event)
+      assert.isDefined(refund)
+      const rejected = (id: string, status: typeof refund.status) => ({
+        ...event,
+        id,
+        type: "refund.updated",
+        data: { object: { ...refund, status } }
+      })
+      yield* order.call(rejected("evt_refund_pending", "pending"))
+      assert.strictEqual(yield* order.status, "refunded")
+      yield* order.call(rejected("evt_refund_failed", "failed"), { times: 2 })
+      const over = yield* order.is("failed")
+      assert.include(over.next_steps[0], "The bank rejected the refund")
+      const page = yield* inlet.call("GET", `/purchase/success?order=${order.orderId}`)
+      assert.include(page.text, "Your bank rejected the refund")
       assert.lengthOf(yield* refundsOf(event), 1)
     })
   )

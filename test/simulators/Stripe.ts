@@ -84,6 +84,9 @@ export interface StripeEvent {
   readonly type: string
 }
 
+/** An event about a checkout, or about a refund. */
+export type SentEvent = Omit<StripeEvent, "data"> & { readonly data: { readonly object: Session | Refund } }
+
 /** One API request. */
 export interface Call {
   readonly method: string
@@ -122,7 +125,7 @@ export class StripeSimulator extends Context.Service<
     readonly webhookSecret: string
     /** An event as in its callback. */
     signed(
-      event: StripeEvent,
+      event: SentEvent,
       how?: Pick<Delivery, "age" | "secret">
     ): Effect.Effect<{
       readonly rawBody: Uint8Array
@@ -174,7 +177,7 @@ export class StripeSimulator extends Context.Service<
      * none. The order of calls is the order of delivery. A changed event (`{ ...event, livemode: true }`) is signed
      * as it is. `age` delays it and `secret` forges it.
      */
-    send(event: StripeEvent, url: string, how?: Delivery): Effect.Effect<ReadonlyArray<number | null>>
+    send(event: SentEvent, url: string, how?: Delivery): Effect.Effect<ReadonlyArray<number | null>>
   }
 >()("inlet/test/simulators/StripeSimulator") {
   static readonly layer = Layer.effect(

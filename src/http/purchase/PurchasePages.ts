@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { OrderId } from "../../model/Order.ts"
-import { type OrderRow, Orders } from "../../purchase/Orders.ts"
+import { isRefundRejected, type OrderRow, Orders } from "../../purchase/Orders.ts"
 import * as Settings from "../../Settings.ts"
 import * as PageFrame from "../pages/PageFrame.ts"
 
@@ -42,6 +42,9 @@ interface Words {
 const givenBack =
   "The payment is refunded automatically to the same account. A bank may take up to ten days to show it."
 
+const rejected =
+  "Your bank rejected the refund of the payment. Give the order number to the sender of the payment link, who can ask for it."
+
 /** The state of the order, for the person who paid. */
 const paidWords = (order: OrderRow | undefined): Words => {
   const name = order?.name ?? "Your domain"
@@ -69,7 +72,11 @@ const paidWords = (order: OrderRow | undefined): Words => {
       }
     case "failed":
     case "refunded":
-      return { kicker: "Not registered", heading: `${name} could not be registered.`, lead: givenBack }
+      return {
+        kicker: "Not registered",
+        heading: `${name} could not be registered.`,
+        lead: isRefundRejected(order) ? rejected : givenBack
+      }
   }
 }
 

@@ -27,10 +27,12 @@ export interface Callback {
 /** The content of a payment callback. Missing values are null. */
 export interface PaymentNews {
   readonly eventId: string
-  /** `other` changes no order, such as a completed but unpaid checkout. */
-  readonly kind: "paid" | "expired" | "failed" | "other"
+  /**
+   * `failed` is a payment that failed, and `refund_failed` a refund that the bank gave back, which has a `paymentId`
+   * alone. `other` changes no order, such as a completed but unpaid checkout.
+   */
+  readonly kind: "paid" | "expired" | "failed" | "refund_failed" | "other"
   readonly checkoutId: string | null
-  readonly orderId: string | null
   readonly paymentId: string | null
   readonly amountCents: number | null
   readonly currency: string | null

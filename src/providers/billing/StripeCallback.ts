@@ -70,12 +70,20 @@ const Event = Schema.Struct({
   data: Schema.Struct({ object: Schema.Unknown })
 })
 
+const Payment = Unset(Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })]))
+
+const idOf = (payment: typeof Payment.Type | undefined) =>
+  typeof payment === "string" ? payment : (payment?.id ?? null)
+
+const Refund = Schema.Struct({ status: Schema.NullOr(Schema.String), payment_intent: Payment })
+
+/** A refund that a bank rejects days later. Versions of Stripe's API differ in which of them they send. */
+const refundTypes: ReadonlySet<string> = new Set(["refund.failed", "refund.updated", "charge.refund.updated"])
+
 const Session = Schema.Struct({
   id: Schema.NonEmptyString,
   payment_status: Schema.String,
-  client_reference_id: Unset(Schema.String),
-  metadata: Unset(Schema.Record(Schema.String, Schema.String)),
-  payment_intent: Unset(Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])),
+  payment_intent: Payment,
   amount_total: Unset(Schema.Int),
   currency: Unset(Schema.String)
 })
@@ -87,32 +95,36 @@ const misunderstood = () => new Invalid({ message: "The body: expected an event 
 
 const decodeEvent = Schema.decodeUnknownEffect(Event)
 const decodeSession = Schema.decodeUnknownEffect(Session)
+const decodeRefund = Schema.decodeUnknownEffect(Refund)
 
 const news = Effect.fnUntraced(function* (callback: unknown): Effect.fn.Return<StripeNews, Schema.SchemaError> {
   const event = yield* decodeEvent(callback)
   const { id: eventId, livemode, type } = event
-  if (!type.startsWith("checkout.session.") || typeof event.account === "string") {
-    return {
-      eventId,
-      livemode,
-      kind: "other",
-      checkoutId: null,
-      orderId: null,
-      paymentId: null,
-      amountCents: null,
-      currency: null
-    }
+  const other = {
+    eventId,
+    livemode,
+    kind: "other",
+    checkoutId: null,
+    paymentId: null,
+    amountCents: null,
+    currency: null
+  } as const
+  if (typeof event.account === "string") return other
+  if (refundTypes.has(type)) {
+    const { payment_intent, status } = yield* decodeRefund(event.data.object)
+    const paymentId = idOf(payment_intent)
+    return (status === "failed" || status === "canceled") && paymentId !== null
+      ? { ...other, kind: "refund_failed", paymentId }
+      : other
   }
+  if (!type.startsWith("checkout.session.")) return other
   const session = yield* decodeSession(event.data.object)
-  const payment = session.payment_intent ?? null
   return {
     eventId,
     livemode,
     kind: kindOf(type, session.payment_status),
     checkoutId: session.id,
-    // Customers can set the client reference in a payment link's URL, but not the metadata.
-    orderId: session.metadata?.order_id ?? session.client_reference_id ?? null,
-    paymentId: typeof payment === "object" ? (payment?.id ?? null) : payment,
+    paymentId: idOf(session.payment_intent),
     amountCents: session.amount_total ?? null,
     currency: session.currency ?? null
   }

@@ -66,7 +66,6 @@ describe("A Stripe callback", () => {
         livemode: true,
         kind: "paid",
         checkoutId: "cs_test_1",
-        orderId,
         paymentId: "pi_1",
         amountCents: 2_895,
         currency: "usd"
@@ -106,7 +105,6 @@ describe("A Stripe callback", () => {
           livemode: true,
           kind: "other",
           checkoutId: null,
-          orderId: null,
           paymentId: null,
           amountCents: null,
           currency: null
@@ -120,19 +118,23 @@ describe("A Stripe callback", () => {
       const payload = event("checkout.session.completed", session, { account: "acct_1" })
       const news = yield* hear(payload, header(payload))
       assert.strictEqual(news.kind, "other")
-      assert.isNull(news.orderId)
     })
   )
 
-  it.effect("is matched by its metadata before the client reference", () =>
+  it.effect("about a refund says whether a bank rejected it", () =>
     Effect.gen(function* () {
-      const crossed = event("checkout.session.completed", {
-        ...session,
-        client_reference_id: "of the customer's making"
-      })
-      assert.strictEqual((yield* hear(crossed, header(crossed))).orderId, orderId)
-      const bare = event("checkout.session.completed", { ...session, metadata: {} })
-      assert.strictEqual((yield* hear(bare, header(bare))).orderId, orderId)
+      const kindOf = (type: string, status: string | null, payment: unknown = "pi_1") => {
+        const payload = event(type, { id: "re_1", object: "refund", status, payment_intent: payment })
+        return Effect.map(hear(payload, header(payload)), ({ kind, paymentId }) => [kind, paymentId])
+      }
+      for (const type of ["refund.failed", "refund.updated", "charge.refund.updated"]) {
+        assert.deepStrictEqual(yield* kindOf(type, "failed"), ["refund_failed", "pi_1"])
+      }
+      assert.deepStrictEqual(yield* kindOf("refund.updated", "canceled", { id: "pi_2" }), ["refund_failed", "pi_2"])
+      for (const status of ["succeeded", "pending", "requires_action", null]) {
+        assert.deepStrictEqual(yield* kindOf("refund.updated", status), ["other", null])
+      }
+      assert.deepStrictEqual(yield* kindOf("refund.failed", "failed", null), ["other", null])
     })
   )
 
@@ -144,7 +146,6 @@ describe("A Stripe callback", () => {
         livemode: true,
         kind: "expired",
         checkoutId: "cs_test_1",
-        orderId: null,
         paymentId: null,
         amountCents: null,
         currency: null
@@ -253,7 +254,6 @@ describe("A Stripe callback", () => {
         event("checkout.session.completed", { ...session, payment_status: undefined }),
         event("checkout.session.completed", { ...session, amount_total: "2895" }),
         event("checkout.session.completed", { ...session, amount_total: 28.95 }),
-        event("checkout.session.completed", { ...session, metadata: { order_id: 1 } }),
         event("checkout.session.completed", session, { id: 1 }),
         event("checkout.session.completed", session, { livemode: "true" }),
         event("checkout.session.completed", session, { data: undefined })
@@ -323,7 +323,6 @@ layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })
         livemode: false,
         kind: "paid",
         checkoutId: id,
-        orderId: order,
         paymentId: event.data.object.payment_intent,
         amountCents: 1_597,
         currency: "usd"
@@ -347,8 +346,8 @@ layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })
       for (const event of [settled, completed, bounced]) yield* simulator.send(event, url)
       assert.strictEqual((yield* nextNews).kind, "paid")
       assert.strictEqual((yield* nextNews).kind, "other")
-      const { kind, orderId } = yield* nextNews
-      assert.deepStrictEqual({ kind, orderId }, { kind: "failed", orderId: bad.order })
+      const { checkoutId, kind } = yield* nextNews
+      assert.deepStrictEqual({ checkoutId, kind }, { checkoutId: bad.id, kind: "failed" })
     })
   )
 
@@ -359,7 +358,7 @@ layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })
       const [left, ended] = [yield* openCheckout, yield* openCheckout]
       yield* simulator.send(yield* simulator.expire(left.id), url)
       const first = yield* nextNews
-      assert.deepStrictEqual([first.kind, first.orderId], ["expired", left.order])
+      assert.deepStrictEqual([first.kind, first.checkoutId], ["expired", left.id])
 
       const server = new URL(simulator.url)
       const api = new Stripe(simulator.secretKey, { protocol: "http", host: server.hostname, port: server.port })
@@ -372,7 +371,7 @@ layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })
       const event = (yield* simulator.events).find(({ data }) => data.object.id === ended.id)
       assert.isDefined(event)
       yield* simulator.send(event, url, { times: 3, atOnce: true })
-      for (const _ of [1, 2, 3]) assert.strictEqual((yield* nextNews).orderId, ended.order)
+      for (const _ of [1, 2, 3]) assert.strictEqual((yield* nextNews).checkoutId, ended.id)
     })
   )
 
