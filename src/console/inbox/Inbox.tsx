@@ -122,7 +122,8 @@ export const Inbox = () => {
     (by: 1 | -1) => {
       const from = eventId === undefined ? -1 : pages.indexOf(eventId)
       const next = pages.at(Math.max(0, from + by))
-      if (next !== undefined) route(hrefOf(next.event_id), true)
+      // The list stays in the history, the mails between do not.
+      if (next !== undefined) route(hrefOf(next.event_id), eventId !== undefined)
     },
     [pages, eventId, hrefOf, route]
   )

@@ -103,6 +103,9 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
             They go to the webhook of {domain.domain}, oldest first, as fast as it answers. Each has the same event id
             as before.
           </p>
+          {status.value === "held" && (
+            <p>Mail that sender rules or the mail scanner hold is not among them. Release it where you read it.</p>
+          )}
         </Confirm>
       )}
       {job !== undefined && <Progress key={job.id} domainId={domain.id} job={job} reload={jobs.reload} />}

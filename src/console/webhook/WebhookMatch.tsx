@@ -7,11 +7,13 @@ import { Problem } from "../frame/Dialog.tsx"
 
 type Match = Awaited<ReturnType<typeof ask>>
 
-const ask = (domain: Domain, localPart: string) =>
-  call("GET /api/domains/{id}/webhooks/match", {
+const ask = (domain: Domain, typed: string) => {
+  const text = typed.trim()
+  return call("GET /api/domains/{id}/webhooks/match", {
     path: [domain.id],
-    query: { recipient: `${localPart.trim().split("@")[0]}@${domain.domain}` }
+    query: { recipient: text.includes("@") ? text : `${text}@${domain.domain}` }
   })
+}
 
 /** Asks which webhook takes an address, and why the others do not. */
 export const WebhookMatch = ({ domain }: { readonly domain: Domain }) => {
