@@ -9,7 +9,7 @@ import type { Arrival } from "../intake/Copies.ts"
 import { memoryFull } from "../intake/DataMemory.ts"
 import * as EnvelopeAddress from "../intake/EnvelopeAddress.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
-import * as Mime from "../mime/Mime.ts"
+import * as AuthorAddress from "../mime/AuthorAddress.ts"
 import { Conflict, Invalid, TooLarge, TooManyRequests, Unavailable } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
@@ -161,7 +161,7 @@ const addressIn = ({ domain }: Inbox, recipient = `inbox@${domain}`) =>
 /** `Ada <ada@example.com>` or only the address. */
 const addressOf = (mailbox: string) => (/<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox).trim()
 
-const authorOf = (message: Uint8Array) => Mime.headersOnly(message.subarray(0, longestHeader)).from ?? ""
+const authorOf = (message: Uint8Array) => AuthorAddress.of(message.subarray(0, longestHeader)) ?? ""
 
 /** Converts SMTP refusals to API errors: 550 is 409, 452 is 429, 451 is 503. */
 const refusalOf = ({ domainId }: Inbox) =>
