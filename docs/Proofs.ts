@@ -665,6 +665,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/http/Limits.test.ts", "without the waits, and answers 429 to one more until one ends"],
       ["test/http/Limits.test.ts", "to 429 for each client address and 503 in total, until some close"],
       ["test/http/answers/TextPieces.test.ts", "yields to other work between pieces"],
+      [
+        "test/http/requests/AddressQuery.test.ts",
+        "is refused in a time that grows with its length, not with the square of it"
+      ],
       ["test/database/HeavyReads.test.ts", "run one at a time, with a pause as long as each read"],
       ["test/database/HeavyReads.test.ts", "alternate between clients"],
       ["test/database/Turns.test.ts", "alternates between clients"],

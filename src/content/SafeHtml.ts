@@ -1,4 +1,3 @@
-import { Schema } from "effect"
 import { Parser } from "htmlparser2"
 
 // The sandbox and the policy protect the reader. Removing the elements that they forbid avoids browser warnings, and
@@ -86,13 +85,8 @@ export const render = (html: string): string => {
   return parts.join("")
 }
 
-const Payload = Schema.fromJsonString(Schema.Struct({ html: Schema.NullOr(Schema.String) }))
-
-/** The HTML part in an event's payload, or null. */
-export const ofEvent = (payload: string): string | null => Schema.decodeSync(Payload)(payload).html
-
 /** A complete document for a sandboxed frame. */
-export const page = (html: string): string => `<!doctype html>
+const page = (html: string): string => `<!doctype html>
 <html><head><meta charset="utf-8"><title>HTML part</title><style>
 :root { color-scheme: light; background: #fff }
 body { margin: 16px; font: 15px/1.5 system-ui, sans-serif; color: #1c1b19; overflow-wrap: break-word }
@@ -101,9 +95,9 @@ img { max-width: 100% } a { text-decoration: underline }
 </style></head><body>${render(html)}</body></html>
 `
 
-export const headers = {
-  "content-security-policy":
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer"
+/** The HTML part in an event's payload as such a document, or null without one. */
+export const pageOf = (payload: string): string | null => {
+  // Rendered by EventPayload, which writes this field in every payload.
+  const { html } = JSON.parse(payload) as { readonly html: string | null }
+  return html === null ? null : page(html)
 }

@@ -20,6 +20,8 @@ export class EventContents extends Context.Service<
     ): Effect.Effect<Content.Content, E | NotFound | Unavailable | SqlError>
     /** The same for a loaded payload. */
     of(payload: string, request: Content.ContentRequest): Effect.Effect<Content.Content, Unavailable>
+    /** The HTML part of a loaded payload as a page for a sandboxed frame, or null without one. */
+    page(payload: string): Effect.Effect<string | null, Unavailable>
   }
 >()("inlet/events/EventContents") {
   static readonly layer = Layer.effect(
@@ -40,7 +42,7 @@ export class EventContents extends Context.Service<
         return yield* reader.content(payload, request)
       })
 
-      return EventContents.of({ read, of: reader.content })
+      return EventContents.of({ read, of: reader.content, page: reader.page })
     })
   ).pipe(Layer.provide(RequestReader.layer))
 }

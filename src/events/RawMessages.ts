@@ -8,7 +8,6 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import { RequestReader } from "../reading/RequestReader.ts"
 import * as StoredMessage from "../reading/StoredMessage.ts"
 import * as Settings from "../Settings.ts"
-import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 
 /** Reserves memory for this many bytes before they are loaded. */
 type Reserve<E> = (bytes: number) => Effect.Effect<void, E>
@@ -77,7 +76,7 @@ export class RawMessages extends Context.Service<
         reserve: Reserve<E>
       ) {
         const { field, message } = yield* stored(domainId, eventId, reserve)
-        return AuthenticationResults.put(message, field, mxHost)
+        return yield* reader.authenticated(message, { authenticationResults: field, authservId: mxHost })
       })
 
       const attachment = Effect.fn("RawMessages.attachment")(function* <E>(

@@ -6,7 +6,5 @@ import * as PartHeader from "./PartHeader.ts"
 export const of = (message: Uint8Array): string | null => {
   const fields = HeaderBlock.fields(message)
   const from = fields.find(({ name }) => name.toLowerCase() === "from")
-  return from === undefined
-    ? null
-    : (Addresses.author(from, PartHeader.read(fields, false).charset)?.address ?? null)
+  return from === undefined ? null : (Addresses.author(from, PartHeader.read(fields, false).charset)?.address ?? null)
 }

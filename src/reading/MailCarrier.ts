@@ -10,6 +10,7 @@ import * as NodeBuffer from "../mime/NodeBuffer.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import { ParserThreads } from "./ParserThreads.ts"
+import * as QuickHeader from "./QuickHeader.ts"
 import * as StoredMessage from "./StoredMessage.ts"
 
 /** The size of a message of which only the event is known: quoted-printable triples a text, base64 adds two fifths. */
@@ -33,15 +34,6 @@ const hasOwnText = ({ event: { attachments, html, parse } }: StoredMail, message
   if (bytes.length > longestSearch) return true
   const text = bytes.toString("latin1")
   return /quoted-printable/i.test(text) && (html === null || /text\/plain/i.test(text))
-}
-
-/** A crafted header takes half a millisecond per KiB, too long for a larger one in this thread. */
-const quickHeaderBytes = 16 * 1024
-
-/** Whether the header is short. Its end is an empty line. */
-const endsSoon = (message: Uint8Array): boolean => {
-  const start = NodeBuffer.view(message.subarray(0, quickHeaderBytes))
-  return start.includes("\r\n\r\n") || start.includes("\n\n")
 }
 
 const gone = new MailGone({ message: FailureReason.gone })
@@ -72,7 +64,7 @@ export const layer = Layer.effect(
 
     /** A parser thread works for attachments and text of their own, other charsets, and headers that cost long. */
     const needsThread = (needs: Recipe["needs"], message: Uint8Array) =>
-      !endsSoon(message) || (needs !== "message" && !isUtf8(message))
+      !QuickHeader.isShort(message) || (needs !== "message" && !isUtf8(message))
 
     const load: CarriedMails["Service"]["load"] = Effect.fnUntraced(function* (mail, needs, reserve) {
       const { domainId, event, eventId, workspaceId } = mail

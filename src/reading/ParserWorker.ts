@@ -234,7 +234,7 @@ export class ParserWorker {
     )
   }
 
-  #hear({ aside, attachments, carried, contents, failed, held, payloads, read, used }: Results) {
+  #hear({ answers, aside, carried, failed, held, payloads, read, used }: Results) {
     for (const { milliseconds, number } of used) {
       const job = this.jobs.get(number)
       if (job === undefined) continue
@@ -253,8 +253,7 @@ export class ParserWorker {
       })
       this.#ended(number)?.answer({ ...result, payloads: own })
     }
-    for (const { attachment, number } of attachments) this.#ended(number)?.answer(attachment)
-    for (const { content, number } of contents) this.#ended(number)?.answer(content)
+    for (const { answer, number } of answers) this.#ended(number)?.answer(answer)
     for (const { number, ...packed } of carried) this.#ended(number)?.answer(CarriedBytes.unpack(packed))
     for (const { number, reason } of failed) this.#ended(number)?.fail(reason, true)
   }

@@ -53,6 +53,22 @@ export interface ContentTask {
   readonly withHtml: boolean
 }
 
+/** A request for the HTML part of an event as a page for a sandboxed frame. */
+export interface PageTask {
+  readonly kind: "page"
+  /** The payload of the event, as stored. */
+  readonly payload: string
+}
+
+/** A request for the header of a stored message with Inlet's Authentication-Results field. The message is its start. */
+export interface HeaderTask {
+  readonly kind: "header"
+  readonly authenticationResults: string | null
+  readonly authservId: string
+  /** False if the message goes on behind these bytes. */
+  readonly isWhole: boolean
+}
+
 /** A request for a stored message for a webhook: its bytes or valid UTF-8, with or without attachments and text. */
 export interface CarryTask extends Omit<CarriedMessage.Stored, "message"> {
   readonly kind: "carry"
@@ -61,7 +77,7 @@ export interface CarryTask extends Omit<CarriedMessage.Stored, "message"> {
   readonly withText: boolean
 }
 
-export type Task = ReadTask | AttachmentTask | ContentTask | CarryTask
+export type Task = ReadTask | AttachmentTask | ContentTask | PageTask | HeaderTask | CarryTask
 
 /** A task with the bytes of its message, which are transferred, not copied. Numbers start at 1. */
 export interface Handed {
@@ -129,7 +145,10 @@ export interface CarryResult {
   readonly parts: ReadonlyArray<MailPart>
 }
 
-export type TaskResult = ReadResult | AttachmentResult | Content.Content | CarryResult
+/** An answer for a client of the API: an attachment, a content, a page or null without HTML, or the bytes of a header. */
+export type RequestResult = AttachmentResult | Content.Content | string | null | Uint8Array
+
+export type TaskResult = ReadResult | CarryResult | RequestResult
 
 /** The results of messages. All payloads are concatenated in one buffer, which is transferred. */
 export interface Results {
@@ -142,8 +161,7 @@ export interface Results {
     }
   >
   readonly payloads: ArrayBuffer
-  readonly attachments: ReadonlyArray<{ readonly number: number; readonly attachment: AttachmentResult }>
-  readonly contents: ReadonlyArray<{ readonly number: number; readonly content: Content.Content }>
+  readonly answers: ReadonlyArray<{ readonly number: number; readonly answer: RequestResult }>
   readonly carried: ReadonlyArray<{
     readonly number: number
     /** The message and the content of its parts, transferred. */

@@ -2,9 +2,11 @@ import { Context, Effect, Layer } from "effect"
 import type * as Content from "../content/html/Content.ts"
 import { Asker } from "../database/Turns.ts"
 import { Unavailable } from "../model/ApiError.ts"
+import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 import type { ParserJob } from "./ParserJob.ts"
 import * as ParserPools from "./ParserPools.ts"
-import type { AttachmentResult, Task, TaskResult } from "./ReadTask.ts"
+import * as QuickHeader from "./QuickHeader.ts"
+import type { AttachmentResult, HeaderTask, Task, TaskResult } from "./ReadTask.ts"
 
 /** Maximum waiting requests, of one tenant and in total. */
 const mostWaitingOfTenant = 8
@@ -22,6 +24,13 @@ export class RequestReader extends Context.Service<
     attachment(message: Uint8Array, index: number): Effect.Effect<AttachmentResult, Unavailable>
     /** A part of an event's content. Uses only its plain text if its HTML cannot be parsed. */
     content(payload: string, request: Content.ContentRequest): Effect.Effect<Content.Content, Unavailable>
+    /** The HTML part in an event's payload as a page for a sandboxed frame, or null without one. */
+    page(payload: string): Effect.Effect<string | null, Unavailable>
+    /** A message with Inlet's Authentication-Results field in front, without forged ones in its name. */
+    authenticated(
+      message: Uint8Array,
+      task: Pick<HeaderTask, "authenticationResults" | "authservId">
+    ): Effect.Effect<Uint8Array, Unavailable>
   }
 >()("inlet/reading/RequestReader") {
   static readonly layer = Layer.effect(
@@ -83,13 +92,38 @@ export class RequestReader extends Context.Service<
         )
       })
 
-      return RequestReader.of({ attachment, content })
+      const page = Effect.fn("RequestReader.page")((payload: string) =>
+        admitted((tenant) =>
+          // The result of a page task has the requested type.
+          Effect.map(
+            run(tenant, { kind: "page", payload }, payload.length, () => new Uint8Array()),
+            (result) => result as string | null
+          )
+        )
+      )
+
+      const authenticated: RequestReader["Service"]["authenticated"] = Effect.fn("RequestReader.authenticated")(
+        function* (message, task) {
+          if (QuickHeader.isShort(message)) return AuthenticationResults.put({ ...task, message })
+          const [header, rest] = AuthenticationResults.split(message)
+          const isWhole = rest.byteLength === 0
+          return yield* admitted((tenant) =>
+            // The result of a header task has the requested type.
+            Effect.map(
+              run(tenant, { ...task, kind: "header", isWhole }, header.byteLength, () => new Uint8Array(header)),
+              (result) => Buffer.concat([result as Uint8Array, rest])
+            )
+          )
+        }
+      )
+
+      return RequestReader.of({ attachment, content, page, authenticated })
     })
   )
 }
 
 const crowded = new Unavailable({
-  message: "Too many requests for content and attachments are waiting. Retry in 5 s"
+  message: "Too many requests for content, HTML and attachments are waiting. Retry in 5 s"
 })
 
 const unreadable = new Unavailable({

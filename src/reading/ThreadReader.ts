@@ -1,7 +1,6 @@
 import type { MessagePort } from "node:worker_threads"
 // Must not load all of `effect`, which would be two fifths of the code that each thread retains.
 import * as Result from "effect/Result"
-import * as Content from "../content/html/Content.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
 import * as OwnFields from "../mime/OwnFields.ts"
@@ -20,15 +19,16 @@ import {
   type AttachmentTask,
   type Batch,
   type CarryTask,
-  type ContentTask,
   type Judged,
   mostBytesToParse,
   mostToParse,
   type ReadTask,
+  type RequestResult,
   type Results,
   type Task,
   type ThreadSettings
 } from "./ReadTask.ts"
+import * as RequestAnswer from "./RequestAnswer.ts"
 
 /** The maximum length of a subject for list filters. */
 const mostSubject = 1_000
@@ -52,8 +52,7 @@ const asReceived = (message: Uint8Array): Uint8Array => {
 
 interface Gathered {
   readonly read: Array<Results["read"][number]>
-  readonly attachments: Array<Results["attachments"][number]>
-  readonly contents: Array<Results["contents"][number]>
+  readonly answers: Array<Results["answers"][number]>
   readonly carried: Array<Results["carried"][number]>
   readonly failed: Array<Results["failed"][number]>
   readonly aside: Set<number>
@@ -63,8 +62,7 @@ interface Gathered {
 
 const nothing = (): Gathered => ({
   read: [],
-  attachments: [],
-  contents: [],
+  answers: [],
   carried: [],
   failed: [],
   aside: new Set(),
@@ -252,10 +250,14 @@ class ThreadReader {
     })
   }
 
+  #answer(number: number, answer: RequestResult): void {
+    this.#gathered.answers.push({ number, answer })
+    this.#tellSoon()
+  }
+
   #attachment(number: number, { index }: AttachmentTask, message: Uint8Array): void {
     this.#mended(number, message, (opened, parts) => {
-      this.#gathered.attachments.push({ number, attachment: opened.attachments(parts)[index] })
-      this.#tellSoon()
+      this.#answer(number, opened.attachments(parts)[index])
     })
   }
 
@@ -269,18 +271,11 @@ class ThreadReader {
     else finish()
   }
 
-  #content(number: number, { payload, request, withHtml }: ContentTask): void {
-    // Rendered by EventPayload, which writes these fields in every payload.
-    const said = JSON.parse(payload) as Content.Said
-    this.#gathered.contents.push({ number, content: Content.read(withHtml ? said : { ...said, html: null }, request) })
-    this.#tellSoon()
-  }
-
   #work(number: number, task: Task, message: Uint8Array<ArrayBuffer>, isHeld: boolean): void {
     if (task.kind === "read") this.#read(number, task, message, isHeld)
     else if (task.kind === "carry") this.#carry(number, task, message)
     else if (task.kind === "attachment") this.#attachment(number, task, message)
-    else this.#content(number, task)
+    else this.#answer(number, RequestAnswer.of(task, message))
   }
 }
 

@@ -7,9 +7,11 @@ import type { Authentication } from "../model/InboundEvent.ts"
 /** Maximum length of the field. A longer one is shortened to its verdicts. */
 const longest = 16 * 1024
 
+const isNamed = (name: string) => name.toLowerCase() === "authentication-results"
+
 /** Whether a field claims to be from this server (RFC 8601, section 5). */
 export const isOurs = (name: string, value: string, authservId: string): boolean =>
-  name.toLowerCase() === "authentication-results" && identifierOf(value) === authservId.toLowerCase()
+  isNamed(name) && identifierOf(value) === authservId.toLowerCase()
 
 /** Writes the header field with the result of each method (RFC 8601, section 2.2), or only the verdicts if too long. */
 export const render = (authservId: string, verdicts: Authentication, told?: ReadonlyArray<string>): string => {
@@ -29,25 +31,52 @@ const list = (authservId: string, told: ReadonlyArray<string>) =>
 /** The maximum header to search. The rest counts as body, in which no verifier looks for the field. */
 const longestHeader = 1024 * 1024
 
+/** What to put into a message. */
+export interface Put {
+  /** Inlet's field, or null if the sender was not checked. */
+  readonly authenticationResults: string | null
+  readonly authservId: string
+}
+
 /** The message with Inlet's field in front, without forged ones in its name. */
-export const put = (message: Uint8Array, field: string | null, authservId: string): Uint8Array => {
-  const header = message.subarray(0, longestHeader)
+export const put = ({ message, ...task }: Put & { readonly message: Uint8Array }): Uint8Array => {
+  const [header, rest] = split(message)
+  return Buffer.concat([...pieces({ ...task, header, isWhole: rest.byteLength === 0 }), rest])
+}
+
+/** The part of a message in which the field is searched, and the rest. */
+export const split = (message: Uint8Array): readonly [header: Uint8Array, rest: Uint8Array] => [
+  message.subarray(0, longestHeader),
+  message.subarray(longestHeader)
+]
+
+/** The same as `put` for the searched part alone. `isWhole` is false if a rest follows. */
+export const putInHeader = (task: Put & { readonly header: Uint8Array; readonly isWhole: boolean }): Uint8Array =>
+  Buffer.concat(pieces(task))
+
+const pieces = ({
+  authenticationResults,
+  authservId,
+  header,
+  isWhole
+}: Parameters<typeof putInHeader>[0]): ReadonlyArray<Uint8Array> => {
   const { end, fields } = HeaderBlock.read(LineEnds.withFeeds(header))
-  const isCut = header.byteLength < message.byteLength && !hasEnd(header, end)
-  const kept: Array<Uint8Array> = field === null ? [] : [Buffer.from(field)]
+  const isCut = !isWhole && !hasEnd(header, end)
+  const kept: Array<Uint8Array> = authenticationResults === null ? [] : [Buffer.from(authenticationResults)]
   let from = 0
   for (const candidate of isCut ? fields.slice(0, -1) : fields) {
-    if (!isOurs(candidate.name, HeaderText.rawValue(candidate), authservId)) continue
-    kept.push(message.subarray(from, candidate.start))
+    // Decoding all values would take long.
+    if (!isNamed(candidate.name) || !isOurs(candidate.name, HeaderText.rawValue(candidate), authservId)) continue
+    kept.push(header.subarray(from, candidate.start))
     from = candidate.end
   }
   if (isCut) {
     const last = fields.at(-1)?.start ?? 0
-    kept.push(message.subarray(from, last), Buffer.from("\r\n"))
+    kept.push(header.subarray(from, last), Buffer.from("\r\n"))
     from = last
   }
-  kept.push(message.subarray(from))
-  return Buffer.concat(kept)
+  kept.push(header.subarray(from))
+  return kept
 }
 
 /** Checks for the end of a header: an empty line, or a complete line that is not a field. */

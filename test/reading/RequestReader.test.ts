@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { Asker } from "../../src/database/Turns.ts"
 import { RequestReader } from "../../src/reading/RequestReader.ts"
+import * as AuthenticationResults from "../../src/sender/AuthenticationResults.ts"
 import { bombs } from "../mime/Bombs.ts"
 import { message } from "../mime/Message.ts"
 import { read, threads } from "./OnThreads.ts"
@@ -29,6 +30,22 @@ const ofTenant = <A, E>(tenant: string, work: Effect.Effect<A, E, RequestReader>
 
 const attached = (bytes: Uint8Array) => Effect.flatMap(RequestReader, (reader) => reader.attachment(bytes, 0))
 
+const task = {
+  authenticationResults: "Authentication-Results: mx.inlet.example; dkim=none\r\n",
+  authservId: "mx.inlet.example"
+}
+
+/** What a stranger's mail makes expensive. */
+const heavy = {
+  attachments: attached(slow),
+  HTML: Effect.flatMap(RequestReader, (reader) =>
+    reader.page(JSON.stringify({ html: "<div>".repeat(990) + "</q>".repeat(50_000) }))
+  ),
+  "raw messages": Effect.flatMap(RequestReader, (reader) =>
+    reader.authenticated(Buffer.from(`${"a:\r\n".repeat(50_000)}\r\nHi`), task)
+  )
+}
+
 layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The request parser", (it) => {
   it.effect("returns the content of a payload and an attachment of a message", () =>
     Effect.gen(function* () {
@@ -39,22 +56,50 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The requ
     })
   )
 
-  it.effect("refuses the tenth waiting request of a tenant and still serves another tenant", () =>
+  it.effect("returns the HTML of a payload as a page, and null without HTML", () =>
     Effect.gen(function* () {
-      const many = yield* Effect.forkChild(
-        Effect.forEach(Array.from({ length: 20 }), () => Effect.exit(ofTenant("heavy", attached(slow))), {
-          concurrency: "unbounded"
-        })
-      )
-      yield* Effect.yieldNow
-      const other = yield* ofTenant("light", attached(attachment))
-      assert.strictEqual(Buffer.from(other?.content ?? []).toString(), "Hello")
-      const exits = yield* Fiber.join(many)
-      const refused = exits.filter(Exit.isFailure)
-      assert.strictEqual(exits.length - refused.length, 8)
-      assert.match(JSON.stringify(refused[0]), /Unavailable.*Retry in 5 s/)
+      const reader = yield* RequestReader
+      assert.include(yield* reader.page(payload), "<body><p>Hello <b>there</b></p></body>")
+      assert.isNull(yield* reader.page(JSON.stringify({ text: "plain", html: null, reply: null })))
     })
   )
+
+  it.effect("puts the field of the sender check into short and long headers alike", () =>
+    Effect.gen(function* () {
+      const reader = yield* RequestReader
+      const forged = "Authentication-Results: mx.inlet.example; dkim=pass\r\n"
+      const long = "X-Long: x\r\n".repeat(10_000)
+      for (const between of ["", long]) {
+        const put = yield* reader.authenticated(Buffer.from(`A: b\r\n${between}${forged}C: d\r\n\r\nHi\r\n`), task)
+        assert.strictEqual(
+          Buffer.from(put).toString(),
+          `${task.authenticationResults}A: b\r\n${between}C: d\r\n\r\nHi\r\n`
+        )
+      }
+      const endless = Buffer.from(`${long.repeat(15)}body`)
+      const put = yield* reader.authenticated(endless, task)
+      assert.isTrue(Buffer.from(put).equals(AuthenticationResults.put({ ...task, message: endless })))
+    })
+  )
+
+  for (const [what, work] of Object.entries(heavy)) {
+    it.effect(`refuses the ninth waiting request of a tenant for ${what}, and still serves another tenant`, () =>
+      Effect.gen(function* () {
+        const many = yield* Effect.forkChild(
+          Effect.forEach(Array.from({ length: 20 }), () => Effect.exit(ofTenant("heavy", work)), {
+            concurrency: "unbounded"
+          })
+        )
+        yield* Effect.yieldNow
+        const other = yield* ofTenant("light", attached(attachment))
+        assert.strictEqual(Buffer.from(other?.content ?? []).toString(), "Hello")
+        const exits = yield* Fiber.join(many)
+        const refused = exits.filter(Exit.isFailure)
+        assert.strictEqual(exits.length - refused.length, 8)
+        assert.match(JSON.stringify(refused[0]), /Unavailable.*Retry in 5 s/)
+      })
+    )
+  }
 
   it.effect("drops an interrupted request before its turn", () =>
     Effect.gen(function* () {

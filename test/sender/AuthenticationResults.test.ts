@@ -5,7 +5,13 @@ const ours = "Authentication-Results: mx.inlet.example;\r\n\tspf=pass; dkim=none
 const forged = "Authentication-Results: mx.inlet.example; dmarc=pass\r\n"
 
 const put = (message: string) =>
-  Buffer.from(AuthenticationResults.put(Buffer.from(message), ours, "mx.inlet.example")).toString()
+  Buffer.from(
+    AuthenticationResults.put({
+      message: Buffer.from(message),
+      authenticationResults: ours,
+      authservId: "mx.inlet.example"
+    })
+  ).toString()
 
 describe("Inlet's Authentication-Results field", () => {
   it("is the first, and forged ones in its name are removed", () => {

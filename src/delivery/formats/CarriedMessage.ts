@@ -42,7 +42,7 @@ export const of = ({ authenticationResults, authservId, message, recipient, spam
   return Buffer.concat([
     Buffer.from(`X-Original-To: ${recipient}\r\n`),
     SpamFields.lines(SpamFields.postmark(spam)),
-    AuthenticationResults.put(unclaimed, authenticationResults, authservId)
+    AuthenticationResults.put({ message: unclaimed, authenticationResults, authservId })
   ])
 }
 

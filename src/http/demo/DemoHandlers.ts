@@ -127,7 +127,8 @@ export const layer = HttpApiBuilder.group(
         const { domainId } = yield* CurrentDemoInbox
         const listed = yield* events.get(domainId, params.eventId)
         yield* room.reserve(listed.bytes)
-        return yield* HtmlPart.answer((yield* events.payload(domainId, listed)).payload)
+        const { payload } = yield* events.payload(domainId, listed)
+        return yield* HtmlPart.answer(yield* contents.page(payload))
       })
     })
   })

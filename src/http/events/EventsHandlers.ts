@@ -212,7 +212,8 @@ export const layer = HttpApiBuilder.group(
         const { domainId } = yield* ownedOf(params)
         const listed = yield* events.get(domainId, params.eventId)
         yield* room.reserve(listed.bytes)
-        return yield* HtmlPart.answer((yield* events.payload(domainId, listed)).payload)
+        const { payload } = yield* events.payload(domainId, listed)
+        return yield* HtmlPart.answer(yield* contents.page(payload))
       }),
       signed: Effect.fnUntraced(function* ({ params }) {
         const { domainId, workspaceId } = yield* ownedOf(params)

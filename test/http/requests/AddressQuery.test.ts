@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import * as AddressQuery from "../../../src/http/requests/AddressQuery.ts"
 
 const recipient = Schema.decodeSync(AddressQuery.Recipient)
@@ -14,4 +14,17 @@ describe("The recipient of a query", () => {
   it("stays as it is without a valid domain", () => {
     assert.strictEqual(recipient("a@-.example"), "a@-.example")
   })
+
+  it("is refused without an @ between two characters, or with NUL", () => {
+    for (const text of ["", "@", "a@", "@a", "@@", "plain", "a@b\0"]) assert.throws(() => recipient(text), /an address/)
+    assert.strictEqual(recipient("@@@"), "@@@")
+  })
+
+  it.live("is refused in a time that grows with its length, not with the square of it", () =>
+    Effect.gen(function* () {
+      const started = yield* Clock.currentTimeMillis
+      assert.throws(() => recipient(`${"@".repeat(300_000)}\0`))
+      assert.isBelow((yield* Clock.currentTimeMillis) - started, 5_000)
+    })
+  )
 })
