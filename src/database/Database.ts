@@ -14,6 +14,7 @@ import * as Outage from "./Outage.ts"
 import * as Patience from "./Patience.ts"
 import * as PgSqlClient from "./PgSqlClient.ts"
 import * as Planner from "./Planner.ts"
+import * as ServerEncoding from "./ServerEncoding.ts"
 import * as Turns from "./Turns.ts"
 
 /** Messages between the processes of one database, by `LISTEN` and `NOTIFY`. */
@@ -105,7 +106,10 @@ const tellOnce = () => {
 }
 
 /** Fails if the migrations of this version can't be run on the database. Reads only. */
-export const refuseOthers = Effect.flatMap(loader, AppliedMigrations.refuseOthers)
+export const refuseOthers = Effect.andThen(
+  ServerEncoding.requireUtf8,
+  Effect.flatMap(loader, AppliedMigrations.refuseOthers)
+)
 
 /** Runs the missing migrations in order, once each. Several processes may start at the same time. */
 export const migrations = Layer.effectDiscard(

@@ -35,8 +35,10 @@ export const decode = (domainId: DomainId, text: string): Mark | undefined => {
   const bytes = Buffer.from(text, "base64url")
   const place = bytes.subarray(0, placeBytes)
   const kind = kinds[place.readUInt8()]
-  return kind !== undefined && checkOf(domainId, place).equals(bytes.subarray(placeBytes))
-    ? { kind, position: place.readBigUInt64BE(1) }
+  // As Postgres has positions. A larger one would fail there.
+  const position = place.readBigInt64BE(1)
+  return kind !== undefined && position >= 0n && checkOf(domainId, place).equals(bytes.subarray(placeBytes))
+    ? { kind, position }
     : undefined
 }
 

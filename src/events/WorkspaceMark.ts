@@ -29,12 +29,14 @@ export const decode = (workspaceId: WorkspaceId, text: string): WorkspaceMark | 
   if (!form.test(text)) return undefined
   const bytes = Buffer.from(text, "base64url")
   const place = bytes.subarray(0, placeBytes)
-  if (!checkOf(workspaceId, place).equals(bytes.subarray(placeBytes))) return undefined
+  // As Postgres has positions. A larger one would fail there.
+  const position = place.readBigInt64BE(24)
+  if (position < 0n || !checkOf(workspaceId, place).equals(bytes.subarray(placeBytes))) return undefined
   const hex = place.toString("hex", 8, 24)
   return {
     time: place.readBigInt64BE(),
     domainId: DomainId.make(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")),
-    position: place.readBigUInt64BE(24)
+    position
   }
 }
 

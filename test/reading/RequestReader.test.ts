@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { Asker } from "../../src/database/Turns.ts"
+import type { Unavailable } from "../../src/model/ApiError.ts"
 import { RequestReader } from "../../src/reading/RequestReader.ts"
 import * as AuthenticationResults from "../../src/sender/AuthenticationResults.ts"
 import { bombs } from "../mime/Bombs.ts"
@@ -36,7 +37,7 @@ const task = {
 }
 
 /** What a stranger's mail makes expensive. */
-const heavy = {
+const heavy: Readonly<Record<string, Effect.Effect<unknown, Unavailable, RequestReader>>> = {
   attachments: attached(slow),
   HTML: Effect.flatMap(RequestReader, (reader) =>
     reader.page(JSON.stringify({ html: "<div>".repeat(990) + "</q>".repeat(50_000) }))
