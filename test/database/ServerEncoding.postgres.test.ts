@@ -1,4 +1,4 @@
-import { NodeServices } from "@effect/platform-node"
+import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -17,5 +17,5 @@ it.live("A database of another encoding than UTF-8 is refused, and told how to g
     const refusal = Effect.provide(Database.refuseOthers, Database.layerPostgres(TestPostgres.urlOf(server, name)))
     const error = yield* Effect.flip(refusal)
     assert.match(error.message, /encoding LATIN1, which cannot store all mail\. Name a database with UTF8, /)
-  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  }).pipe(Effect.scoped, Effect.provide([NodeCrypto.layer, NodeServices.layer]))
 )

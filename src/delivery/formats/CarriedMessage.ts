@@ -10,9 +10,6 @@ const CR = 0x0d
 const COLON = 0x3a
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
 
-/** Longer names are no claims. */
-const longestName = 256
-
 /** Header fields in which receivers expect the provider's own statements about a mail. */
 const claims =
   /^(?:return-path|x-original-to|x-envelope-(?:from|to)|received-spf|x-spam(?:-.*)?|x-mailgun-(?:sflag|sscore|spf|dkim-check-result|incoming))$/
@@ -59,7 +56,7 @@ const withoutClaims = (received: Uint8Array): ReadonlyArray<Uint8Array> => {
   for (let at = 0; at < end; ) {
     const next = lineEnd(bytes, at)
     const went = goes
-    if (at === 0 || !isBlank(bytes[at])) goes = isClaim(nameIn(bytes, at, next))
+    if (at === 0 || !isBlank(bytes[at])) goes = isClaim(nameIn(bytes, at, fieldEnd(bytes, next)))
     if (goes && !went) kept.push(bytes.subarray(from, at))
     if (goes) {
       from = next
@@ -93,10 +90,28 @@ const lineEnd = (bytes: Buffer, from: number): number => {
   return bytes[at] === LF ? at + 1 : at
 }
 
-/** The text before the colon, without surrounding whitespace and control characters. */
+/** The end of a field with its folded lines, of which the first ends at `next`. */
+const fieldEnd = (bytes: Buffer, next: number): number => {
+  let end = next
+  while (end < bytes.length && isBlank(bytes[end])) end = lineEnd(bytes, end)
+  return end
+}
+
+/** Longer names are no claims. */
+const longestName = 256
+
+/**
+ * The text before the colon, without whitespace and control characters. Some libraries unfold a field before they look
+ * for its colon, and trim any number of blanks in front of it.
+ */
 const nameIn = (bytes: Buffer, start: number, end: number): string => {
-  const colon = bytes.subarray(start, Math.min(end, start + longestName)).indexOf(COLON)
-  return colon === -1
-    ? ""
-    : bytes.toString("latin1", start, start + colon).replace(/^[\0-\x20\x7f-\xa0]+|[\0-\x20\x7f-\xa0]+$/g, "")
+  let name = ""
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte === COLON) return name
+    if (byte <= 0x20 || (byte >= 0x7f && byte <= 0xa0)) continue
+    if (name.length === longestName) return ""
+    name += String.fromCharCode(byte)
+  }
+  return ""
 }

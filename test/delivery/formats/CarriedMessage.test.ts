@@ -71,6 +71,8 @@ describe("The carried message", () => {
         field,
         field.toUpperCase(),
         field.replace(": ", " :\r\n\t"),
+        field.replace(": ", `${" ".repeat(300)}: `),
+        field.replace(": ", "\r\n : "),
         `${field}\r\n  folded\r\n\tline`
       ]) {
         assert.strictEqual(received(message("A: 1", written, "B: 2", "", "Text")), "A: 1\r\nB: 2\r\n\r\nText")
