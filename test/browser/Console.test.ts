@@ -198,6 +198,35 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("says which login and options another URL of a webhook forgets", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          const at = `/api/domains/${inbox.domainId}/delivery`
+          const body = { webhookUrl: "http://ada:secret@127.0.0.1:9/inbound", format: "raw" }
+          assert.strictEqual((yield* inlet.call("PATCH", at, { key: inbox.key, body })).status, 200)
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
+          yield* step(() => page.getByText("Requests have the format raw, with a user name and a password").waitFor())
+          yield* step(() => page.getByText("to http://127.0.0.1:9/inbound as raw with a login").waitFor())
+          const change = (url: string) =>
+            Effect.andThen(
+              step(() => page.getByLabel("Webhook URL").fill(url)),
+              step(() => page.getByRole("button", { name: "Change" }).click())
+            )
+          const dialog = page.getByRole("dialog", { name: "Change the URL?" })
+          yield* change("http://127.0.0.1:9/other")
+          yield* step(() =>
+            dialog.getByText("Inlet forgets its user name and password and the options of its requests").waitFor()
+          )
+          yield* step(() => dialog.getByRole("button", { name: "Cancel" }).click())
+          yield* change("http://ada:other@127.0.0.1:9/other")
+          yield* step(() => dialog.getByText("Inlet forgets the options of its requests").waitFor())
+          yield* step(() => dialog.getByRole("button", { name: "Change" }).click())
+          yield* step(() => page.getByText("to http://127.0.0.1:9/other as raw with a login").waitFor())
+        })
+      )
+    )
+
     it.effect("goes through the inbox by keyboard alone", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {

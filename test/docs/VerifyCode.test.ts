@@ -12,14 +12,36 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const cases = Effect.gen(function* () {
   const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
   const body = '{"event_id":"one","subject":"Grüße, \\"event_id\\":\\"two\\""}'
+  const signature = (seconds: number, key = secret) =>
+    `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.${body}`).digest("hex")}`
   const headers = (seconds: number, id = "one") => ({
     "x-service-event-id": id,
-    "x-service-signature": `t=${seconds},v1=${createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex")}`
+    "x-service-signature": signature(seconds)
   })
   return [
     ["a genuine request", body, headers(now - 290), true],
     ["an old one", body, headers(now - 310), false],
     ["one from the future", body, headers(now + 310), false],
+    [
+      "one after a rotation",
+      body,
+      {
+        ...headers(now),
+        "x-service-signature": signature(now, "whsec_new"),
+        "x-service-signature-previous": signature(now)
+      },
+      true
+    ],
+    [
+      "one of other secrets",
+      body,
+      {
+        ...headers(now),
+        "x-service-signature": signature(now, "whsec_new"),
+        "x-service-signature-previous": signature(now, "whsec_newer")
+      },
+      false
+    ],
     ["another body", `${body} `, headers(now), false],
     ["another event", body, headers(now, "two"), false],
     ["no headers", body, {}, false]

@@ -45,7 +45,7 @@ describe("A workspace", () => {
       })
     )
 
-    it.effect("does not spend webhook changes that a conflict refuses", () =>
+    it.effect("does not spend webhook changes that are refused", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/first")
@@ -55,6 +55,14 @@ describe("A workspace", () => {
         for (let count = 0; count < 3; count++) {
           assert.strictEqual((yield* inlet.call("POST", `${at}/webhooks`, noreply)).status, 409)
           assert.strictEqual((yield* inlet.call("PATCH", `${at}/delivery`, { key, body: { pull: true } })).status, 409)
+          for (const wrong of [
+            { webhookUrl: "http://127.0.0.1:9/#f" },
+            { webhookUrl: "http://127.0.0.1:9/", format: "x" }
+          ]) {
+            const body = { pattern: "other", ...wrong }
+            assert.strictEqual((yield* inlet.call("POST", `${at}/webhooks`, { key, body })).status, 400)
+            assert.strictEqual((yield* inlet.call("PATCH", `${at}/delivery`, { key, body: wrong })).status, 400)
+          }
         }
         const sql = yield* SqlClient.SqlClient
         const counts = yield* sql`

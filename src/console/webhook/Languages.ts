@@ -1,6 +1,6 @@
 /**
- * A function that verifies a webhook request, without a library: form, age, HMAC and event id. The header is
- * `t=<seconds>,v1=<hex>`. In the body quotation marks within a text have a backslash, so `"event_id":"…"` is the field.
+ * A function that verifies a webhook request, without a library: form, age, HMAC and event id. A header is
+ * `t=<seconds>,v1=<hex>`. For 24 hours after a rotation, a second one has a signature with the previous secret. In the body quotation marks within a text have a backslash, so `"event_id":"…"` is the field.
  */
 interface Language {
   readonly name: string
@@ -13,11 +13,15 @@ export const languages: ReadonlyArray<Language> = [
     code: `import { createHmac, timingSafeEqual } from "node:crypto"
 
 export function verify(rawBody, headers) {
-  const [, t, v1] = /^t=(\\d+),v1=([0-9a-f]{64})$/.exec(headers["x-service-signature"] ?? "") ?? []
+  const signed = ["x-service-signature", "x-service-signature-previous"].some((name) => isSigned(rawBody, headers[name]))
+  return signed && JSON.parse(rawBody).event_id === headers["x-service-event-id"]
+}
+
+function isSigned(rawBody, signature = "") {
+  const [, t, v1] = /^t=(\\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? []
   if (t === undefined || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false
   const expected = createHmac("sha256", process.env.INLET_WEBHOOK_SECRET).update(t + ".").update(rawBody).digest()
-  if (!timingSafeEqual(expected, Buffer.from(v1, "hex"))) return false
-  return JSON.parse(rawBody).event_id === headers["x-service-event-id"]
+  return timingSafeEqual(expected, Buffer.from(v1, "hex"))
 }`
   },
   {
@@ -25,14 +29,18 @@ export function verify(rawBody, headers) {
     code: `import hashlib, hmac, json, os, re, time
 
 def verify(raw_body: bytes, headers) -> bool:
-    match = re.fullmatch(r"t=(\\d+),v1=([0-9a-f]{64})", headers.get("x-service-signature", ""))
+    names = ("x-service-signature", "x-service-signature-previous")
+    if not any(is_signed(raw_body, headers.get(name, "")) for name in names):
+        return False
+    return json.loads(raw_body)["event_id"] == headers.get("x-service-event-id")
+
+def is_signed(raw_body: bytes, signature: str) -> bool:
+    match = re.fullmatch(r"t=(\\d+),v1=([0-9a-f]{64})", signature)
     if match is None or abs(time.time() - int(match[1])) > 300:
         return False
     secret = os.environ["INLET_WEBHOOK_SECRET"].encode()
     expected = hmac.new(secret, match[1].encode() + b"." + raw_body, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(expected, match[2]):
-        return False
-    return json.loads(raw_body)["event_id"] == headers.get("x-service-event-id")`
+    return hmac.compare_digest(expected, match[2])`
   },
   {
     name: "Ruby",
@@ -40,11 +48,16 @@ def verify(raw_body: bytes, headers) -> bool:
 require "openssl"
 
 def verify(raw_body, headers)
-  match = /\\At=(\\d+),v1=([0-9a-f]{64})\\z/.match(headers["x-service-signature"].to_s)
+  names = ["x-service-signature", "x-service-signature-previous"]
+  return false unless names.any? { |name| signed?(raw_body, headers[name].to_s) }
+  JSON.parse(raw_body)["event_id"] == headers["x-service-event-id"]
+end
+
+def signed?(raw_body, signature)
+  match = /\\At=(\\d+),v1=([0-9a-f]{64})\\z/.match(signature)
   return false if match.nil? || (Time.now.to_i - match[1].to_i).abs > 300
   expected = OpenSSL::HMAC.hexdigest("SHA256", ENV.fetch("INLET_WEBHOOK_SECRET"), "#{match[1]}.#{raw_body}")
-  return false unless OpenSSL.fixed_length_secure_compare(expected, match[2])
-  JSON.parse(raw_body)["event_id"] == headers["x-service-event-id"]
+  OpenSSL.fixed_length_secure_compare(expected, match[2])
 end`
   },
   {
@@ -66,7 +79,18 @@ import (
 var form = regexp.MustCompile("^t=(\\\\d+),v1=([0-9a-f]{64})$")
 
 func Verify(rawBody []byte, headers http.Header) bool {
-	match := form.FindStringSubmatch(headers.Get("X-Service-Signature"))
+	if !isSigned(rawBody, headers.Get("X-Service-Signature")) &&
+		!isSigned(rawBody, headers.Get("X-Service-Signature-Previous")) {
+		return false
+	}
+	var event struct {
+		ID string \`json:"event_id"\`
+	}
+	return json.Unmarshal(rawBody, &event) == nil && event.ID == headers.Get("X-Service-Event-Id")
+}
+
+func isSigned(rawBody []byte, signature string) bool {
+	match := form.FindStringSubmatch(signature)
 	if match == nil {
 		return false
 	}
@@ -79,24 +103,23 @@ func Verify(rawBody []byte, headers http.Header) bool {
 	mac.Write([]byte(match[1] + "."))
 	mac.Write(rawBody)
 	given, err := hex.DecodeString(match[2])
-	if err != nil || !hmac.Equal(mac.Sum(nil), given) {
-		return false
-	}
-	var event struct {
-		ID string \`json:"event_id"\`
-	}
-	return json.Unmarshal(rawBody, &event) == nil && event.ID == headers.Get("X-Service-Event-Id")
+	return err == nil && hmac.Equal(mac.Sum(nil), given)
 }`
   },
   {
     name: "PHP",
     code: `<?php
 function verify(string $rawBody, array $headers): bool {
-    if (!preg_match('/^t=(\\d+),v1=([0-9a-f]{64})$/D', $headers['x-service-signature'] ?? '', $match)) return false;
+    $signed = is_signed($rawBody, $headers['x-service-signature'] ?? '')
+        || is_signed($rawBody, $headers['x-service-signature-previous'] ?? '');
+    return $signed && json_decode($rawBody)->event_id === ($headers['x-service-event-id'] ?? null);
+}
+
+function is_signed(string $rawBody, string $signature): bool {
+    if (!preg_match('/^t=(\\d+),v1=([0-9a-f]{64})$/D', $signature, $match)) return false;
     if (abs(time() - (int) $match[1]) > 300) return false;
     $expected = hash_hmac('sha256', $match[1] . '.' . $rawBody, getenv('INLET_WEBHOOK_SECRET'));
-    if (!hash_equals($expected, $match[2])) return false;
-    return json_decode($rawBody)->event_id === ($headers['x-service-event-id'] ?? null);
+    return hash_equals($expected, $match[2]);
 }`
   },
   {
@@ -111,7 +134,13 @@ import javax.crypto.spec.SecretKeySpec;
 final class Inlet {
   private static final Pattern FORM = Pattern.compile("t=(\\\\d{1,12}),v1=([0-9a-f]{64})");
 
-  static boolean verify(byte[] rawBody, String signature, String eventId) throws Exception {
+  /** The headers X-Service-Event-Id, X-Service-Signature and X-Service-Signature-Previous. */
+  static boolean verify(byte[] rawBody, String eventId, String signature, String previous) throws Exception {
+    if (!isSigned(rawBody, signature) && !isSigned(rawBody, previous)) return false;
+    return new String(rawBody, StandardCharsets.UTF_8).contains("\\"event_id\\":\\"" + eventId + "\\"");
+  }
+
+  private static boolean isSigned(byte[] rawBody, String signature) throws Exception {
     var match = FORM.matcher(signature == null ? "" : signature);
     if (!match.matches()) return false;
     if (Math.abs(System.currentTimeMillis() / 1000 - Long.parseLong(match.group(1))) > 300) return false;
@@ -119,8 +148,7 @@ final class Inlet {
     var secret = System.getenv("INLET_WEBHOOK_SECRET").getBytes(StandardCharsets.UTF_8);
     mac.init(new SecretKeySpec(secret, "HmacSHA256"));
     mac.update((match.group(1) + ".").getBytes(StandardCharsets.UTF_8));
-    if (!MessageDigest.isEqual(mac.doFinal(rawBody), HexFormat.of().parseHex(match.group(2)))) return false;
-    return new String(rawBody, StandardCharsets.UTF_8).contains("\\"event_id\\":\\"" + eventId + "\\"");
+    return MessageDigest.isEqual(mac.doFinal(rawBody), HexFormat.of().parseHex(match.group(2)));
   }
 }`
   }

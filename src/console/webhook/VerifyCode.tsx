@@ -11,7 +11,8 @@ export const VerifyCode = () => {
       <h2>Verify requests</h2>
       <p class="note">
         Each reads the secret from <code>INLET_WEBHOOK_SECRET</code>, and takes the raw body and the request's headers.
-        Answer 2xx once the event is stored, and deduplicate on <code>event_id</code>.
+        Answer 2xx once the event is stored, and deduplicate on <code>event_id</code>. Requests in a format other than
+        Inlet's are checked as their provider says.
       </p>
       <label class="switch">
         <span class="visually-hidden">Language</span>

@@ -45,7 +45,13 @@ export const WebhookRow = ({
           <code class="pattern">{webhook.pattern}</code>
           {isCatchAll && <span class="soft">catch-all, every other address</span>}
           <State webhook={webhook} />
-          {webhook.webhookUrl !== null && <span class="soft target">to {webhook.webhookUrl}</span>}
+          {webhook.webhookUrl !== null && (
+            <span class="soft target">
+              to {webhook.webhookUrl}
+              {webhook.format !== "inlet" && ` as ${webhook.format}`}
+              {webhook.basicAuth && " with a login"}
+            </span>
+          )}
         </summary>
         {isOpen.value && <Opened webhook={webhook} isCatchAll={isCatchAll} onChange={onChange} />}
       </details>

@@ -5,7 +5,13 @@ import { refreshDomains } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
-import { Problem } from "../frame/Dialog.tsx"
+import { Confirm, Problem } from "../frame/Dialog.tsx"
+
+/** What a change of the URL forgets, because the API never shows it. */
+const forgotten = ({ webhookBasicAuth, webhookFormat }: Domain, url: string): ReadonlyArray<string> => [
+  ...(webhookBasicAuth && !URL.parse(url)?.username ? ["its user name and password"] : []),
+  ...(webhookFormat === "raw" ? ["the options of its requests"] : [])
+]
 
 /** Sets or removes the URL that gets the mail. */
 export const WebhookUrl = ({
@@ -17,10 +23,18 @@ export const WebhookUrl = ({
 }) => {
   const { error, isRunning, run } = useAction()
   const url = useSignal(domain.webhookUrl ?? "")
+  const isAsking = useSignal(false)
+  const lost = forgotten(domain, url.value.trim()).join(" and ")
+  const change = () =>
+    run(async () => {
+      await set(url.value.trim())
+      isAsking.value = false
+    })
   const set = async (webhookUrl: string | null) => {
-    await call("PATCH /api/domains/{id}/delivery", { path: [domain.id], body: { webhookUrl } })
+    const now = await call("PATCH /api/domains/{id}/delivery", { path: [domain.id], body: { webhookUrl } })
     announce(webhookUrl === null ? "Webhook removed" : "Webhook set")
-    if (webhookUrl === null) url.value = ""
+    // Without a password that was typed.
+    url.value = now.webhookUrl ?? ""
     await Promise.all([onChange(), refreshDomains()])
   }
   return (
@@ -30,7 +44,8 @@ export const WebhookUrl = ({
         class="inline"
         onSubmit={(event) => {
           event.preventDefault()
-          void run(() => set(url.value.trim()))
+          if (lost !== "") isAsking.value = true
+          else void change()
         }}
       >
         <label>
@@ -54,7 +69,32 @@ export const WebhookUrl = ({
           </ConfirmedButton>
         )}
       </form>
-      <Problem message={error.value} />
+      {domain.webhookUrl !== null && domain.webhookFormat !== "inlet" && (
+        <p class="note">
+          Requests have the format <code>{domain.webhookFormat}</code>
+          {domain.webhookBasicAuth && ", with a user name and a password"}. The command{" "}
+          <code>inlet webhooks update</code> changes both.
+        </p>
+      )}
+      {isAsking.value ? (
+        <Confirm
+          title="Change the URL?"
+          verb="Change"
+          isRunning={isRunning.value}
+          error={error.value}
+          onConfirm={() => void change()}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        >
+          <p>
+            Inlet forgets {lost}. Write a login into the URL to keep one, as in
+            https://user:password@app.example/inbound.
+          </p>
+        </Confirm>
+      ) : (
+        <Problem message={error.value} />
+      )}
     </section>
   )
 }

@@ -20,7 +20,10 @@ const actions = [
 
 /** The webhooks of a domain in the order in which they count, with a form for one more. */
 export const Webhooks = ({ domain, onChange }: { readonly domain: Domain; readonly onChange: () => Promise<void> }) => {
-  const list = useLoaded(domain.id, (signal) => call("GET /api/domains/{id}/webhooks", { path: [domain.id], signal }))
+  // The form below the list changes the URL of the catch-all.
+  const list = useLoaded(`${domain.id} ${domain.webhookUrl}`, (signal) =>
+    call("GET /api/domains/{id}/webhooks", { path: [domain.id], signal })
+  )
   const reload = async () => {
     await Promise.all([list.reload(), onChange()])
   }

@@ -121,7 +121,7 @@ export const layer = HttpApiBuilder.group(
           pull === undefined
             ? domains.setWebhook(owned, target?.url ?? null, wire)
             : Effect.map(domains.setPull(owned, pull), (domain) => ({ domain, signingKey: undefined }))
-        const { domain, signingKey } = yield* Effect.tapErrorTag(change, "Conflict", () =>
+        const { domain, signingKey } = yield* Effect.tapErrorTag(change, ["Conflict", "Invalid"], () =>
           limits.giveBack("webhook change", workspace.id)
         )
         feed.announce(domain.id, { due: catchAllOf(domain.id) })

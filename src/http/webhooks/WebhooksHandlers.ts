@@ -21,6 +21,8 @@ import * as WireFields from "../requests/WireFields.ts"
 import * as ShownWebhook from "./ShownWebhook.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
+const refusals: ReadonlySet<string> = new Set(["Conflict", "Invalid", "NotFound"])
+
 export const layer = HttpApiBuilder.group(
   GroupApi.of(WebhooksApi),
   "webhooks",
@@ -45,25 +47,28 @@ export const layer = HttpApiBuilder.group(
       return met.map((webhook) => new Webhook({ ...webhook, kinds: Record.filter(webhook.kinds, (id) => ids.has(id)) }))
     })
 
-    /** The domain, if it takes mail. Counts a change of a webhook. */
-    const changing = Effect.fnUntraced(function* (id: DomainId) {
-      const workspace = yield* CurrentWorkspace
-      const domain = yield* domains.taking({ workspaceId: workspace.id, id })
-      yield* limits.spend("webhook change", workspace.id)
-      return domain
-    })
+    /** The domain, if it takes mail. */
+    const taking = (id: DomainId) =>
+      CurrentWorkspace.use((workspace) => domains.taking({ workspaceId: workspace.id, id }))
 
-    /** A conflict changes no webhook, and does not count. */
-    const unlessRefused = <A, E extends { readonly _tag: string }, R>(change: Effect.Effect<A, E, R>) =>
-      Effect.tapError(change, ({ _tag }) =>
-        _tag === "Conflict" ? CurrentWorkspace.use(({ id }) => limits.giveBack("webhook change", id)) : Effect.void
+    /** Counts a change of a webhook. A refused one changes nothing, and does not count. */
+    const counted = Effect.fnUntraced(function* <A, E extends { readonly _tag: string }, R>(
+      url: string | null | undefined,
+      change: Effect.Effect<A, E, R>
+    ) {
+      const { id } = yield* CurrentWorkspace
+      yield* limits.spend("webhook change", id)
+      // A name that DNS does not have counts, because it was asked for.
+      if (typeof url === "string") yield* WebhookUrl.reachable(url)
+      return yield* Effect.tapError(change, ({ _tag }) =>
+        refusals.has(_tag) ? limits.giveBack("webhook change", id) : Effect.void
       )
+    })
 
     const checked = Effect.fnUntraced(function* (text: string | null | undefined, format: string) {
       if (text === null || text === undefined) return { url: text, credentials: {} }
       const target = yield* WebhookUrl.withCredentials(text, { production })
       if (format === plainFormat && "user" in target.credentials) return yield* WebhookUrl.plain
-      yield* WebhookUrl.reachable(target.url)
       return target
     })
 
@@ -79,14 +84,14 @@ export const layer = HttpApiBuilder.group(
         return { webhooks: yield* Effect.flatMap(visible(id), ShownWebhook.all) }
       }),
       create: Effect.fnUntraced(function* ({ params, payload }) {
-        const domain = yield* changing(params.id)
+        const domain = yield* taking(params.id)
         const { description = null, kinds = {}, pattern, secret = "workspace", webhookUrl = null } = payload
         const action = payload.action ?? (webhookUrl === null ? "hold" : "webhook")
         if (action === "webhook" && webhookUrl === null) return yield* new Invalid({ message: needsUrl })
         const { credentials, url = null } = yield* checked(webhookUrl, payload.format ?? plainFormat)
         const wire = WireFields.asked(payload, credentials)
         const made = webhooks.create(domain.id, { pattern, action, url, wire, description, kinds }, secret)
-        return shown(yield* unlessRefused(made))
+        return shown(yield* counted(url, made))
       }),
       match: Effect.fnUntraced(function* ({ params, query: { recipient } }) {
         const domain = yield* owned(params.id)
@@ -119,7 +124,7 @@ export const layer = HttpApiBuilder.group(
         return webhook === undefined ? yield* noSuchWebhook : yield* ShownWebhook.of(webhook)
       }),
       update: Effect.fnUntraced(function* ({ params, payload: { format, raw, signingKey, webhookUrl, ...change } }) {
-        const domain = yield* changing(params.id)
+        const domain = yield* taking(params.id)
         const current = format ?? (yield* webhooks.get(domain.id, params.webhookId)).format
         const { credentials, url } = yield* checked(webhookUrl, current)
         const wire = WireFields.asked(
@@ -132,7 +137,8 @@ export const layer = HttpApiBuilder.group(
         )
         const action: WebhookAction | undefined =
           change.action ?? (url === undefined ? undefined : url === null ? "hold" : "webhook")
-        const changed = yield* unlessRefused(
+        const changed = yield* counted(
+          url,
           webhooks.update(domain.id, params.webhookId, {
             ...change,
             wire,
