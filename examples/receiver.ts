@@ -1,4 +1,5 @@
 // Receives the webhooks of Inlet: verifies, deduplicates and prints them.
+// Needs inlet-mail: `npm install inlet-mail`, or `npm run prepack` in a clone.
 // INLET_WEBHOOK_SECRET=whsec_… node receiver.ts 4000
 import { createServer } from "node:http"
 import { buffer } from "node:stream/consumers"

@@ -64,6 +64,7 @@ export class DeliveryQueue extends Context.Service<
     DeliveryQueue,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      yield* Pausing.beginCount
       const { timeout } = yield* Settings.webhooks
       const claims = Claims.make(sql, Lease.seconds(timeout))
       const settle = yield* makeSettle

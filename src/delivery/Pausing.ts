@@ -14,6 +14,9 @@ const resumed = Metric.counter("inlet_webhooks_resumed_total", {
   incremental: true
 })
 
+/** Makes the series. Prometheus counts no increase in the first value of a series. */
+export const beginCount = Effect.andThen(Metric.update(paused, 0), Metric.update(resumed, 0))
+
 /** Records a failed attempt, and pauses the webhook when due. `wait` is the delay it requested. */
 export const failed = Effect.fn("Pausing.failed")(function* (
   sql: SqlClient.SqlClient,

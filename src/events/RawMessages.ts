@@ -39,6 +39,7 @@ export class RawMessages extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const raw = yield* RawStore
+      yield* StoredMessage.beginCount
 
       const reader = yield* RequestReader
       const { mxHost } = yield* Settings.reading

@@ -45,6 +45,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const raw = yield* RawStore
+    yield* StoredMessage.beginCount
     const threads = yield* ParserThreads
     const { mxHost } = yield* Settings.reading
     const { messageBytes } = yield* Settings.rawStore

@@ -65,6 +65,8 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
     lost: () => lost.updateUnsafe(1, context),
     busy
   })
+  // Prometheus counts no increase in the first value of a series.
+  lost.updateUnsafe(0, context)
   yield* Effect.addFinalizer(() => Effect.promise(() => pool.close()))
   return pool
 })

@@ -56,6 +56,8 @@ export class ParserThreads extends Context.Service<
     Effect.gen(function* () {
       const pool = yield* ParserPools.make("delivery")
       const context = yield* Effect.context()
+      // Prometheus counts no increase in the first value of a series.
+      for (const counter of Object.values(messagesBy)) counter.updateUnsafe(0, context)
       const fork = yield* FiberSet.makeRuntime()
 
       /** Does a task once, in a thread of the pool. An interruption drops it while it waits. */

@@ -14,6 +14,9 @@ const damaged = Metric.counter("inlet_raw_damaged_total", {
   incremental: true
 })
 
+/** Makes the series of damaged messages. Prometheus counts no increase in the first value of a series. */
+export const beginCount = Metric.update(damaged, 0)
+
 /** The row's data about a message's bytes. */
 export interface Kept {
   readonly id: InboundEmailId

@@ -36,6 +36,16 @@ export class GuardedServer extends SMTPServer {
     return this.#isBalancer(socket.remoteAddress ?? "")
   }
 
+  /** Reports a balancer that sends another header. A health check that closes its connection sends none. */
+  override _handleProxy(...[socket, callback]: Parameters<SMTPServer["_handleProxy"]>) {
+    super._handleProxy(socket, (error, details) => {
+      if (error !== null && /^(?:Invalid PROXY|PROXY header)/.test(error.message)) {
+        this.#guard.misled(socket.remoteAddress ?? "")
+      }
+      callback(error, details)
+    })
+  }
+
   override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
     if (!this.#guard.admits(this, socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
     const connection = new RelayedConnection(this.#isRelay, this.#turns, this, socket, details)

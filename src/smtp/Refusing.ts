@@ -45,6 +45,12 @@ const replies = Metric.counter("inlet_smtp_replies_total", {
   description: "SMTP replies by command and code: every 4xx and 5xx with its reason, and 250 to RCPT and DATA"
 })
 
+/** Series that exist from the start. Prometheus counts no increase in the first value of a series. */
+const alerted = (["MAIL", "RCPT", "DATA"] as const).flatMap((command) => [
+  { command, code: 451, reason: "storage" } as const,
+  { command, code: 452, reason: "quota" } as const
+])
+
 /** Reasons for a 421 that ends a session, as words of the ledger. */
 const ofDismissal: { readonly [Reason in SessionGuard.Reason]: RefusalReason } = {
   connections: "rate",
@@ -58,6 +64,7 @@ const ofDismissal: { readonly [Reason in SessionGuard.Reason]: RefusalReason } =
   transaction_timeout: "timeout",
   too_large: "too_large",
   shutdown: "shutdown",
+  proxy_header: "protocol",
   protocol: "protocol"
 }
 
@@ -79,12 +86,13 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
     DATA: Metric.withAttributes(replies, { command: "DATA", code: "250" })
   }
   const counters = new Map<string, Metric.Counter<number>>()
-  const count = (command: Command, { code, reason }: Pick<Reply, "code" | "reason">) => {
+  const count = (command: Command, { code, reason }: Pick<Reply, "code" | "reason">, times = 1) => {
     const key = `${command} ${code} ${reason}`
     const counter = counters.get(key) ?? Metric.withAttributes(replies, { command, code: `${code}`, reason })
     counters.set(key, counter)
-    counter.updateUnsafe(1, context)
+    counter.updateUnsafe(times, context)
   }
+  for (const { command, code, reason } of alerted) count(command, { code, reason }, 0)
 
   const log = ({ cause, command, from, recipients, reply, session, workspaceIds }: Refused) => {
     const line = `${command} was answered ${reply.code} ${reply.enhanced}`

@@ -4,6 +4,7 @@ import type { SMTPServer } from "smtp-server"
 import * as AddressRange from "../model/AddressRange.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as BalancerNews from "./BalancerNews.ts"
 import * as ConnectionCount from "./ConnectionCount.ts"
 import * as ErrorFlood from "./ErrorFlood.ts"
 import * as SessionBudget from "./SessionBudget.ts"
@@ -22,6 +23,8 @@ export type Reason =
   | "recipients"
   | "too_large"
   | "shutdown"
+  /** A load balancer in SMTP_PROXY_FROM that began without a PROXY header of version 1. */
+  | "proxy_header"
   /** Reasons of smtp-server: silence, long lines, early talkers, HTTP, ten unknown commands. */
   | "protocol"
 
@@ -37,7 +40,7 @@ const texts = {
   recipients: "Too many recipients",
   too_large: "The message is far over the size limit",
   shutdown: "Shutting down; please come back"
-} as const satisfies { readonly [Known in Exclude<Reason, "protocol">]: string }
+} as const satisfies { readonly [Known in Exclude<Reason, "protocol" | "proxy_header">]: string }
 
 const open = Metric.gauge("inlet_smtp_connections", { description: "SMTP connections that are open" })
 const dismissals = Metric.counter("inlet_smtp_dismissals_total", {
@@ -82,6 +85,7 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
   const dismissed = new Map<Reason, number>()
   let crowd = new Map<string, number>()
   let isFloodTold = false
+  const balancers = yield* BalancerNews.make
 
   const count = (reason: Reason) => void dismissed.set(reason, (dismissed.get(reason) ?? 0) + 1)
 
@@ -191,6 +195,7 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
       yield* Effect.logInfo("Many SMTP commands are refused, so sessions without an accepted recipient end sooner")
     }
     isFloodTold = isFlood
+    yield* balancers.tell(now)
     // One line for each check, however many connections were refused.
     if (crowd.size > 0) {
       const clients = Array.from(crowd, ([client, connections]) => `${client} (${connections})`).join(", ")
@@ -231,6 +236,11 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
       const command = inData ? "DATA" : last === "MAIL" || last === "RCPT" ? last : "other"
       return { session: connection.session, command, reason } as const
     },
+    /** A load balancer began without the header that is expected of it. */
+    misled: (address: string) => {
+      count("proxy_header")
+      balancers.heard("misled", address)
+    },
     /** Answers 421 and closes. */
     end,
     dismiss,
@@ -242,8 +252,11 @@ export const make = Effect.fnUntraced(function* (refused: (address: string, reas
     },
     /** The messages that smtp-server passes to its logger. */
     heard: (server: SMTPServer, entry: { readonly [key: string]: unknown }, line: unknown) => {
-      if (entry.tnx === "command") SessionBudget.commanded(sessionOf(`${entry.cid}`).budget, `${entry.command}`)
-      else if (entry.tnx === "send") replied(server, `${entry.cid}`, `${line}`)
+      if (entry.tnx === "command") {
+        const { budget, connection } = sessionOf(`${entry.cid}`)
+        SessionBudget.commanded(budget, `${entry.command}`)
+        if (entry.command === "PROXY") balancers.heard("unlisted", connection?.session.remoteAddress ?? "")
+      } else if (entry.tnx === "send") replied(server, `${entry.cid}`, `${line}`)
     }
   }
 })

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import { RefusalReason } from "../../src/model/Refusal.ts"
 
 const root = new URL("../../", import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), "utf8")
@@ -53,6 +54,13 @@ describe("The pages", () => {
       described.filter((file) => !file.startsWith("../")),
       all
     )
+  })
+})
+
+describe("docs/how-to/troubleshoot.md", () => {
+  it("explains every reason of a refusal", () => {
+    const explained = [...read("docs/how-to/troubleshoot.md").matchAll(/^\| `(\w+)` \|/gm)].map(([, reason]) => reason)
+    assert.includeMembers(explained, [...RefusalReason.literals])
   })
 })
 

@@ -22,14 +22,14 @@ const settings = (heading: string, domain: string, port: number) => {
 }
 
 /** Hands a mail to Postfix. Succeeds with the code of its reply. */
-const send = (port: number, client: string, to: string, subject: string) =>
+const send = (port: number, client: string, to: string, subject: string, text = "Hello") =>
   Effect.acquireUseRelease(
     Effect.sync(() =>
       createTransport({ host: "127.0.0.1", port, localAddress: client, name: "client.example", ignoreTLS: true })
     ),
     (transport) =>
       Effect.promise(() =>
-        transport.sendMail({ from: "a@sender.example", to, subject, text: "Hello" }).then(
+        transport.sendMail({ from: "a@sender.example", to, subject, text }).then(
           ({ response }) => Number(response.slice(0, 3)),
           // An error of nodemailer.
           (error: { readonly responseCode?: number }) => error.responseCode
@@ -60,6 +60,19 @@ layer(
               [`from ${client}`, { from: "a@sender.example", helo: "client.example", remoteAddress: client }]
             )
           }
+        }),
+      Needs.options(Needs.postfix)
+    )
+
+    it.effect(
+      `${heading}, a sender is told at once that a message is too large`,
+      () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { address, domain } = yield* inlet.inbox()
+          const port = yield* Postfix.start(settings(heading, domain, inlet.smtpPort))
+          const text = "A line of some sixty characters, which no encoding makes longer\r\n".repeat(16_300)
+          assert.strictEqual(yield* send(port, "127.0.0.9", address, "large", text), 552)
         }),
       Needs.options(Needs.postfix)
     )

@@ -137,6 +137,24 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
+  it.effect("export the counters of the alerts before anything is counted", () =>
+    Effect.gen(function* () {
+      const { text } = yield* (yield* TestInlet).call("GET", "/metrics")
+      for (const series of [
+        'inlet_smtp_replies_total{command="DATA",code="451",reason="storage"}',
+        'inlet_smtp_replies_total{command="RCPT",code="451",reason="storage"}',
+        'inlet_smtp_replies_total{command="RCPT",code="452",reason="quota"}',
+        'inlet_messages_read_total{parse="headers"}',
+        "inlet_parser_threads_lost_total",
+        "inlet_raw_damaged_total",
+        "inlet_refusals_dropped_total",
+        "inlet_webhooks_paused_total"
+      ]) {
+        assert.include(text, `\n${series} `)
+      }
+    })
+  )
+
   it.effect("count unknown paths and methods under one label", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

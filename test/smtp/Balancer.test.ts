@@ -1,5 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Ref } from "effect"
+import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -44,6 +45,17 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
       assert.match((yield* from("203.0.113.8")).greeting, /^220 /)
       assert.match((yield* from("203.0.113.8")).greeting, /^421 /)
       assert.match((yield* from("203.0.113.9")).greeting, /^220 /)
+    })
+  )
+
+  it.effect("that sends a header of version 2, or none, is counted", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const series = 'inlet_smtp_dismissals_total{reason="proxy_header"} '
+      for (const header of ["\r\n\r\n\0\r\nQUIT\n!", "EHLO client.example"]) {
+        assert.notMatch((yield* through(inlet.smtpPort, header)).greeting, /^220 /)
+      }
+      yield* eventually(inlet.call("GET", "/metrics"), ({ text }) => text.includes(`${series}2\n`))
     })
   )
 
