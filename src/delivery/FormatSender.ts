@@ -44,39 +44,43 @@ const make = Effect.gen(function* () {
   const mails = yield* CarriedMails
   const credentials = yield* SealedCredentials
   const random = yield* SecureRandom.SecureRandom
-  const reserve = yield* RequestMemory.make
+  const open = yield* RequestMemory.make
   const { messageBytes } = yield* Settings.rawStore
   const mostBytes = mostOfMessage * messageBytes + mostBesides
   const late = new MailUnready({ message: FailureReason.unloaded })
 
   /** Loads what the recipe needs, and makes the request of it. */
-  const requestOf = Effect.fnUntraced(function* (delivery: LeasedDelivery, recipe: Recipe, stamp: Stamp) {
+  const requestOf = Effect.fnUntraced(function* (
+    delivery: LeasedDelivery,
+    recipe: Recipe,
+    stamp: Stamp,
+    memory: RequestMemory.RequestMemory
+  ) {
     const { eventId, payload } = delivery
     // Rendered by EventPayload, which writes the fields of an event.
     const event = JSON.parse(NodeBuffer.view(payload).toString()) as InboundEvent
     const mail = { eventId, payload, event }
     if (recipe.needs === "event") return recipe.make(mail, stamp)
-    const loaded = mails.load({ ...delivery, event, payloadBytes: payload.byteLength }, recipe.needs, (bytes) =>
-      reserve(delivery.webhookId, bytes)
-    )
+    const about = { ...delivery, event, payloadBytes: payload.byteLength }
+    const loaded = mails.load(about, recipe.needs, memory.reserve)
     const carried = yield* Effect.timeoutOrElse(loaded, { duration: longestLoad, orElse: () => Effect.fail(late) })
     return recipe.make({ ...mail, ...carried, text: carried.text ?? event.text }, stamp)
   })
 
-  const made = (delivery: LeasedDelivery, recipe: Recipe, stamp: Stamp) =>
-    requestOf(delivery, recipe, stamp).pipe(
+  const made = (...asked: Parameters<typeof requestOf>) =>
+    requestOf(...asked).pipe(
       // A format's own bug costs the attempt only.
       Effect.catchDefect((defect) =>
         Effect.andThen(
           Effect.logError("A webhook format failed", defect),
-          Effect.fail(new FormatAttempt.Unmade({ message: FailureReason.unmadeBy(delivery.format) }))
+          Effect.fail(new FormatAttempt.Unmade({ message: FailureReason.unmadeBy(asked[0].format) }))
         )
       ),
       Effect.filterOrFail(
         ({ body }) => body.byteLength <= mostBytes,
         ({ body }) =>
           new FormatAttempt.Unmade({
-            message: FailureReason.tooLong(delivery.format, body.byteLength, mostBytes)
+            message: FailureReason.tooLong(asked[0].format, body.byteLength, mostBytes)
           })
       )
     )
@@ -87,11 +91,14 @@ const make = Effect.gen(function* () {
     const opened = yield* credentials.open(delivery.credentials, delivery.webhookId)
     const { attempt, secrets } = delivery
     const stamp = yield* FormatAttempt.stamp(random, { attempt, credentials: opened, secrets })
-    const request = yield* Effect.result(made(delivery, format.recipe(new URL(delivery.url), opened), stamp))
+    const memory = yield* open(delivery)
+    const request = yield* Effect.result(made(delivery, format.recipe(new URL(delivery.url), opened), stamp, memory))
     if (request._tag === "Failure") {
       return request.failure._tag === "Crowded" ? yield* request.failure : notSent(request.failure)
     }
     const { body, headers } = request.success
+    // The message and its parts are no longer needed.
+    memory.keep(body.byteLength)
     const outcome = yield* sender.send({
       ...delivery,
       payload: body,
