@@ -64,8 +64,11 @@ export class Purchase extends Context.Service<
         })
 
       /** The cheapest offer, or that of the requested registrar. */
-      const bestOffer = Effect.fnUntraced(function* (name: OrderRow["name"], wanted: string | undefined) {
-        const { answered, offers, silent } = yield* search.offers(name)
+      const bestOffer = Effect.fnUntraced(function* (
+        name: OrderRow["name"],
+        { registrar: wanted, years }: { readonly registrar?: string | undefined; readonly years: number }
+      ) {
+        const { answered, offers, silent } = yield* search.offers(name, years)
         if (answered === 0 && silent.length === 0) return yield* notSold(name)
         const offer = offers.find(({ registrar }) => wanted === undefined || registrar === wanted)
         if (offer !== undefined) return offer
@@ -156,7 +159,7 @@ export class Purchase extends Context.Service<
         const cancelUrl = yield* redirect("cancel_url", wish.cancelUrl, pages.cancel)
         // Checked before the registrars, which would report it as taken.
         yield* checkOwn(workspaceId, name)
-        const offer = yield* bestOffer(name, wish.registrar)
+        const offer = yield* bestOffer(name, wish)
 
         const place = Effect.gen(function* () {
           yield* checkRoom(workspaceId, name)

@@ -31,7 +31,7 @@ export const SearchResult = Schema.Struct({
 }).annotate({ identifier: "SearchResult" })
 export type SearchResult = typeof SearchResult.Type
 
-/** A registrar's price for one year, without the markup. */
+/** A registrar's price for one year of a term, without the markup. */
 export interface Offer {
   readonly registrar: RegistrarName
   readonly wholesaleCents: number
@@ -44,10 +44,13 @@ export class Search extends Context.Service<
     /** Endpoint 6: `q` is a label or a name, `tlds` a comma-separated list. One result for each candidate, in order. */
     search(q: string, tlds: string | undefined): Effect.Effect<ReadonlyArray<SearchResult>, Invalid>
     /**
-     * Every offer for a name, cheapest first. REGISTRAR_PRIMARY wins ties. `answered` counts the registrars of the
+     * Every offer for a name and a term, cheapest first. REGISTRAR_PRIMARY wins ties. `answered` counts the registrars of the
      * TLD that answered, and `silent` lists the others.
      */
-    offers(name: DomainName): Effect.Effect<{
+    offers(
+      name: DomainName,
+      years: number
+    ): Effect.Effect<{
       readonly offers: ReadonlyArray<Offer>
       readonly answered: number
       readonly silent: ReadonlyArray<RegistrarName>
@@ -74,14 +77,14 @@ export class Search extends Context.Service<
       }
 
       /** The quotes of every registrar within the timeout. */
-      const quotes = Effect.fnUntraced(function* (names: ReadonlyArray<DomainName>) {
+      const quotes = Effect.fnUntraced(function* (names: ReadonlyArray<DomainName>, years = 1) {
         return yield* Effect.forEach(
           registrars,
           ([registrar, vendor]) => {
             const own = names.filter((name) => sells(registrar, name))
             const none: ReadonlyMap<DomainName, number> = new Map()
             if (own.length === 0) return Effect.succeed({ registrar, asked: own, answered: true, prices: none })
-            return vendor.registrar.quote(own).pipe(
+            return vendor.registrar.quote(own, years).pipe(
               Effect.timeout(quoteTime),
               Effect.map((prices) => ({ registrar, asked: own, answered: true, prices })),
               Effect.catch((error) =>
@@ -129,8 +132,8 @@ export class Search extends Context.Service<
         })
       })
 
-      const offers = Effect.fn("Search.offers")(function* (name: DomainName) {
-        const all = (yield* quotes([name])).filter(({ asked }) => asked.length > 0)
+      const offers = Effect.fn("Search.offers")(function* (name: DomainName, years: number) {
+        const all = (yield* quotes([name], years)).filter(({ asked }) => asked.length > 0)
         const silent = all.filter(({ answered }) => !answered).map(({ registrar }) => registrar)
         return { offers: cheapestFirst(name, all), answered: all.length - silent.length, silent }
       })

@@ -45,7 +45,7 @@ const down = (name: string) =>
   )
 
 const late = (name: string, prices: Readonly<Record<string, number>>, after: Duration.Input) =>
-  vendor(name, (names) => Effect.delay(selling(name, prices)[1].registrar.quote(names), after))
+  vendor(name, (names, years) => Effect.delay(selling(name, prices)[1].registrar.quote(names, years), after))
 
 const among = (vendors: ReadonlyArray<readonly [RegistrarName, Vendor]>, env: Readonly<Record<string, string>> = {}) =>
   Search.layer.pipe(
@@ -226,7 +226,7 @@ describe("The offer", () => {
         ["agent.dearest", null, null]
       ])
       const { offers } = yield* Search
-      assert.deepStrictEqual((yield* offers(DomainName.make("agent.dearer"))).offers, [])
+      assert.deepStrictEqual((yield* offers(DomainName.make("agent.dearer"), 1)).offers, [])
     }).pipe(
       Effect.provide(
         among(
@@ -286,12 +286,12 @@ describe("A slow or unavailable registrar", () => {
   it.effect("is distinguished from one that does not sell the name", () =>
     Effect.gen(function* () {
       const { offers } = yield* Search
-      assert.deepStrictEqual(yield* offers(DomainName.make("agent.com")), {
+      assert.deepStrictEqual(yield* offers(DomainName.make("agent.com"), 1), {
         offers: [],
         answered: 1,
         silent: [RegistrarName.make("namecheap")]
       })
-      assert.deepStrictEqual(yield* offers(DomainName.make("agent.net")), { offers: [], answered: 1, silent: [] })
+      assert.deepStrictEqual(yield* offers(DomainName.make("agent.net"), 1), { offers: [], answered: 1, silent: [] })
     }).pipe(
       Effect.provide(among([down("namecheap"), selling("openprovider", {})], { REGISTRAR_TLD_MAP: "net:openprovider" }))
     )

@@ -99,7 +99,7 @@ const check = (body: Json, { premiums, prices, sales }: Account) => {
  * (ACT active, REQ requested). Errors 307, 311 (not free), 316 (period), 331, 333, 335 (handles), 346 (ours
  * already), 347 (autorenew), 201 (group of name servers).
  */
-const create = (body: Json, { prices, sales }: Account) => {
+const create = (body: Json, { pending, prices, sales }: Account) => {
   const name = `${body.domain?.name}.${body.domain?.extension}`
   if (!prices.has(body.domain?.extension)) return error(307, "Your domain request contains an invalid extension!")
   if (!Number.isInteger(body.period) || body.period < 1 || body.period > 10 || body.unit !== "y") {
@@ -121,12 +121,12 @@ const create = (body: Json, { prices, sales }: Account) => {
     expiration_date: "2027-04-29 17:15:19",
     id: 10_592_139,
     renewal_date: "2027-04-29 17:15:19",
-    status: "ACT"
+    status: pending.has(name) ? "REQ" : "ACT"
   })
 }
 
 /** GET /domains?full_name=: results with domain {name, extension}, id, status, autorenew; total. */
-const list = (name: string, { sales }: Account) => {
+const list = (name: string, { pending, sales }: Account) => {
   if (!sales.has(name)) return ok({ total: 0 })
   const dot = name.indexOf(".")
   return ok({
@@ -134,7 +134,7 @@ const list = (name: string, { sales }: Account) => {
       {
         domain: { name: name.slice(0, dot), extension: name.slice(dot + 1) },
         id: 10_592_139,
-        status: "ACT",
+        status: pending.has(name) ? "REQ" : "ACT",
         autorenew: "off",
         owner_handle: ownerHandle
       }

@@ -24,6 +24,8 @@ export type VendorRecord = ZoneRecord | { readonly type: "A"; readonly name: str
 
 /** `fee` is charged in addition by some vendors. */
 export interface Price {
+  /** The price of the year in a term of one year, if that is another. */
+  readonly first?: string
   readonly decimal: string
   readonly currency: string
   readonly fee: string
@@ -46,6 +48,8 @@ export class Vendor extends Context.Service<
     mishaps(operation: Operation, ...next: ReadonlyArray<Mishap>): Effect.Effect<void>
     /** Ends all sessions. */
     readonly forget: Effect.Effect<void>
+    /** Lets the registry take its time with a name, or end that. */
+    pending(name: string, isPending: boolean): Effect.Effect<void>
     /** Drops a name from the account. */
     drop(name: string): Effect.Effect<void>
     /** The account's record of a name. */
@@ -67,6 +71,8 @@ export interface Account {
   readonly prices: Map<string, Price>
   readonly premiums: Set<string>
   readonly sales: Map<string, Sale>
+  /** Names that the registry has not registered yet. */
+  readonly pending: Set<string>
   readonly zones: Map<string, ReadonlyArray<VendorRecord>>
   readonly tokens: Set<string>
 }
@@ -115,6 +121,7 @@ export const make = Effect.fnUntraced(function* (path: string, dialect: Dialect)
     ),
     premiums: new Set(),
     sales: new Map(),
+    pending: new Set(),
     zones: new Map(),
     tokens: new Set()
   }
@@ -187,6 +194,8 @@ export const make = Effect.fnUntraced(function* (path: string, dialect: Dialect)
     premium: (name) => Effect.sync(() => void account.premiums.add(name)),
     mishaps: (operation, ...next) => Effect.sync(() => void mishaps.set(operation, [...next])),
     forget: Effect.sync(() => account.tokens.clear()),
+    pending: (name, isPending) =>
+      Effect.sync(() => void (isPending ? account.pending.add(name) : account.pending.delete(name))),
     drop: (name) => Effect.sync(() => void account.sales.delete(name)),
     sale: (name) => Effect.sync(() => account.sales.get(name)),
     zone: (name) => Effect.sync(() => account.zones.get(name)),

@@ -25,10 +25,13 @@ export class Registrar extends Context.Service<
   {
     readonly name: RegistrarName
     /**
-     * The wholesale price of each name for one year in US cents. Omits taken and premium names and unsupported TLDs.
-     * Idempotent.
+     * The wholesale price of each name for one year in US cents, in a term of that many years: some vendors sell the
+     * first year below its price. Omits taken and premium names and unsupported TLDs. Idempotent.
      */
-    quote(names: ReadonlyArray<DomainName>): Effect.Effect<ReadonlyMap<DomainName, number>, RegistrarError>
+    quote(
+      names: ReadonlyArray<DomainName>,
+      years: number
+    ): Effect.Effect<ReadonlyMap<DomainName, number>, RegistrarError>
     /** Whether the account holds the name, for example after a lost answer. Idempotent. */
     holds(name: DomainName): Effect.Effect<boolean, RegistrarError>
     /** Registers the domain at a cost. Call `holds` before a retry. */

@@ -43,7 +43,7 @@ export const layer = (options: Options) =>
       const zone = NamecheapZone.make(api)
       const inTime = RegistrarCall.asRegistrar(ourName, options.time ?? "10 seconds")
 
-      /** The cost of a year under a TLD in cents, fees included. Null if it is not sold in dollars. */
+      /** The cost of a year under a TLD in cents, fees included, by the years of the term. Empty if it is not sold in dollars. */
       const prices = yield* Cache.makeWith(
         Effect.fnUntraced(
           function* (tld: string) {
@@ -60,14 +60,15 @@ export const layer = (options: Options) =>
               products.flatMap((product) => VendorXml.at(product, "Price")),
               NamecheapApi.attributes(Price)
             )
-            return rows.flatMap(centsForAYear)[0] ?? null
+            // The first row of a term counts, as the vendor lists the cheapest first.
+            return new Map(rows.flatMap(centsForAYear).toReversed())
           },
-          Effect.catchIf(isOfParameters, () => Effect.succeed(null))
+          Effect.catchIf(isOfParameters, () => Effect.succeed<ReadonlyMap<number, number>>(new Map()))
         ),
         { capacity: 2_000, timeToLive: (exit) => (Exit.isSuccess(exit) ? pricesKept : Duration.zero) }
       )
 
-      const priced = Effect.fnUntraced(function* (names: ReadonlyArray<DomainName>) {
+      const priced = Effect.fnUntraced(function* (names: ReadonlyArray<DomainName>, years: number) {
         const sellable = names.flatMap((name) => {
           const found = RegistrarCall.isPlain(name) ? RegistrarCall.split(name) : undefined
           return found === undefined ? [] : [{ name, tld: found.suffix }]
@@ -75,13 +76,13 @@ export const layer = (options: Options) =>
         const tlds = Array.dedupe(sellable.map(({ tld }) => tld))
         const asked = yield* Effect.forEach(
           tlds,
-          (tld) => Effect.map(Cache.get(prices, tld), (cents) => [tld, cents] as const),
+          (tld) => Effect.map(Cache.get(prices, tld), (cents) => [tld, ofTerm(cents, years)] as const),
           { concurrency: 5 }
         )
         const byTld = new Map(asked)
         return sellable.flatMap(({ name, tld }) => {
           const cents = byTld.get(tld)
-          return cents === undefined || cents === null ? [] : [[name, cents] as const]
+          return cents === undefined ? [] : [[name, cents] as const]
         })
       })
 
@@ -130,8 +131,8 @@ export const layer = (options: Options) =>
 
       const registrar = Registrar.of({
         name: ourName,
-        quote: Effect.fn("RegistrarNamecheap.quote")(function* (names) {
-          const offered = yield* priced(names)
+        quote: Effect.fn("RegistrarNamecheap.quote")(function* (names, years) {
+          const offered = yield* priced(names, years)
           const available = yield* free(offered.map(([name]) => name))
           return new Map(offered.filter(([name]) => available.has(name)))
         }, inTime),
@@ -149,20 +150,29 @@ export const layer = (options: Options) =>
     })
   ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
+/** The price of a year in a term. One without a row has the highest price, never that of a cheap first year. */
+const ofTerm = (byYears: ReadonlyMap<number, number>, years: number): number | undefined =>
+  byYears.get(years) ?? (byYears.size === 0 ? undefined : Math.max(...byYears.values()))
+
 const Price = Schema.Struct({
   Duration: Schema.String,
   DurationType: Schema.String,
   YourPrice: Schema.optional(Schema.String),
+  /** `ABSOLUTE` for a price of the whole term. Otherwise it is that of a year. */
+  PricingType: Schema.optional(Schema.String),
   /** The additional ICANN fee, in the spelling of the API. */
   YourAdditonalCost: Schema.optional(Schema.String),
   Currency: Schema.String
 })
 
-const centsForAYear = (price: typeof Price.Type): ReadonlyArray<number> => {
-  if (price.Duration !== "1" || price.DurationType !== "YEAR" || price.Currency !== "USD") return []
-  const cents = RegistrarCall.centsOf(price.YourPrice ?? "")
+const centsForAYear = (price: typeof Price.Type): ReadonlyArray<readonly [years: number, cents: number]> => {
+  if (!/^\d{1,2}$/.test(price.Duration) || price.DurationType !== "YEAR" || price.Currency !== "USD") return []
+  const years = Number(price.Duration)
+  const asked = RegistrarCall.centsOf(price.YourPrice ?? "")
   const fee = RegistrarCall.centsOf(price.YourAdditonalCost || "0")
-  return cents === undefined || cents === 0 || fee === undefined ? [] : [cents + fee]
+  if (years === 0 || asked === undefined || asked === 0 || fee === undefined) return []
+  const cents = price.PricingType?.toUpperCase() === "ABSOLUTE" ? Math.ceil(asked / years) : asked
+  return [[years, cents + fee]]
 }
 
 const Check = Schema.Struct({

@@ -73,9 +73,11 @@ export const layer = (options: Options) =>
 
       const holds = Effect.fnUntraced(function* (name: DomainName) {
         const { results } = yield* api.repeatedly(OpenproviderApi.get("/domains", { full_name: name }), Domains)
-        return (results ?? []).some(
+        const own = (results ?? []).filter(
           ({ domain, status }) => `${domain.name}.${domain.extension}`.toLowerCase() === name && !gone.has(status)
         )
+        if (own.length > 0 && own.every(({ status }) => pending.has(status))) return yield* notYet
+        return own.length > 0
       })
 
       const register = Effect.fnUntraced(
@@ -97,6 +99,7 @@ export const layer = (options: Options) =>
             Registered
           )
           if (gone.has(status)) return yield* RegistrarCall.unclear(`it says that the name is ${status}`)
+          if (pending.has(status)) return yield* notYet
         },
         (effect, name) => Effect.catchIf(effect, isTaken, () => RegistrarCall.whoHas(holds(name)))
       )
@@ -201,8 +204,13 @@ const Registered = Schema.Struct({ status: Schema.String })
 
 const Success = Schema.Struct({ success: Schema.Boolean })
 
-/** Deleted and failed. Active (ACT) and pending (REQ, PEN) names are held. */
+/** Deleted and failed. */
 const gone: ReadonlySet<string> = new Set(["DEL", "FAI"])
+
+/** Requested, pending and scheduled. The registry may still refuse, so the name is not held yet. */
+const pending: ReadonlySet<string> = new Set(["REQ", "PEN", "SCH"])
+
+const notYet = RegistrarCall.unclear("the registry has not registered the name yet")
 
 const saying = (...codes: ReadonlyArray<string>) => {
   const known = new Set<string | null>(codes)

@@ -28,7 +28,7 @@ const register = Effect.fnUntraced(function* (domain: DomainName, years = 1) {
 
 const quote = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const registrar = yield* Registrar
-  return Object.fromEntries(yield* registrar.quote(names.map(name)))
+  return Object.fromEntries(yield* registrar.quote(names.map(name), 1))
 })
 
 const holds = Effect.fnUntraced(function* (domain: DomainName) {
@@ -490,6 +490,17 @@ layer(whole(namecheap), options)("Namecheap", (it) => {
     })
   )
 
+  it.effect("quotes a year of a longer term without a cheap first year, for terms without a price, too", () =>
+    Effect.gen(function* () {
+      const simulator = yield* Vendor
+      const registrar = yield* Registrar
+      yield* simulator.price("io", { first: "1.98", decimal: "14.98", fee: "0.00" })
+      const cents = (years: number) =>
+        Effect.map(registrar.quote([name("term.io")], years), (prices) => prices.get(name("term.io")))
+      assert.deepStrictEqual([yield* cents(1), yield* cents(2), yield* cents(10)], [198, 1_498, 1_498])
+    })
+  )
+
   it.effect("requests a price again after a failure", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
@@ -576,6 +587,22 @@ layer(whole(openprovider), options)("Openprovider", (it) => {
       const sale = yield* simulator.sale("options.com")
       assert.strictEqual(sale?.parameters.autorenew, "off")
       assert.strictEqual(sale?.parameters.ns_group, Openprovider.nsGroup)
+    })
+  )
+
+  it.effect("neither holds nor lacks a name that the registry has not registered yet", () =>
+    Effect.gen(function* () {
+      const simulator = yield* Vendor
+      const slow = name("slow-registry.com")
+      yield* simulator.pending(slow, true)
+      for (const call of [register(slow), holds(slow)]) {
+        const { reason } = yield* Effect.flip(call)
+        assert.strictEqual(reason._tag, "Uncertain")
+      }
+      yield* simulator.pending(slow, false)
+      assert.isTrue(yield* holds(slow))
+      yield* simulator.drop(slow)
+      assert.isFalse(yield* holds(slow))
     })
   )
 
