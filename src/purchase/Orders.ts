@@ -40,6 +40,9 @@ export const OrderRow = Schema.Struct({
 })
 export type OrderRow = typeof OrderRow.Type
 
+/** Maximum unpaid orders of a workspace. Each has a checkout at the payment provider. */
+const mostUnpaid = 20
+
 /** Duration of a worker's lease of an order, longer than any step. */
 const leaseSeconds = 300
 
@@ -144,6 +147,15 @@ export class Orders extends Context.Service<
           if (open !== undefined) {
             return yield* new Conflict({
               message: `This domain already has an open order. GET /api/domains/orders/${open.id} shows it`
+            })
+          }
+          const [unpaid] = yield* sql<{ readonly count: number }>`
+            SELECT count(*)::int AS count FROM orders
+            WHERE workspace_id = ${order.workspaceId} AND status = 'pending_payment'
+          `
+          if ((unpaid?.count ?? 0) >= mostUnpaid) {
+            return yield* new Conflict({
+              message: `This workspace has ${mostUnpaid} unpaid orders. Pay one, or wait until they expire, 25 hours after they were placed. GET /api/domains/orders lists them`
             })
           }
           return yield* insertRow({ ...order, id: OrderId.make(yield* random.uuidV7()) })

@@ -6,18 +6,28 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 import * as DailyCounts from "./DailyCounts.ts"
 
-/** Actions that send requests to a URL whose owner may not have agreed. */
-export type Action = "replay" | "replay job" | "webhook change"
+/** Actions that send requests to a URL whose owner may not have agreed, or to the registrars, whose account all share. */
+export type Action = "replay" | "replay job" | "webhook change" | "domain search"
+
+const plural: { readonly [Of in Action]: string } = {
+  replay: "replays",
+  "replay job": "replay jobs",
+  "webhook change": "webhook changes",
+  "domain search": "domain searches"
+}
 
 /** Replay jobs beside the limit of replays, because one of them sends very many requests. */
 const replayJobs = { perMinute: 0, perDay: 20 }
+
+/** Searches and purchases, each of which asks the registrars for quotes. A vendor allows some 50 calls a minute. */
+const domainSearches = { perMinute: 60, perDay: 1_000 }
 
 const minute = 60_000
 
 /** Maximum workspaces with recorded actions. Beyond it, those without an action in the last minute are forgotten. */
 const mostKept = 1_000
 
-/** Limits replays and webhook changes of a workspace: per minute in this process, per UTC day in all processes. */
+/** Limits replays, webhook changes and domain searches of a workspace: per minute in this process, per UTC day in all processes. */
 export class WorkspaceLimits extends Context.Service<
   WorkspaceLimits,
   {
@@ -36,7 +46,8 @@ export class WorkspaceLimits extends Context.Service<
       const limits = {
         replay: replays,
         "replay job": replays.perDay === 0 ? replays : replayJobs,
-        "webhook change": webhookChanges
+        "webhook change": webhookChanges,
+        "domain search": domainSearches
       }
 
       /** The times of the last minute's actions, oldest first. */
@@ -62,13 +73,13 @@ export class WorkspaceLimits extends Context.Service<
         if (wait > 0) {
           const retryAfter = Math.ceil(wait / 1_000)
           return yield* new TooManyRequests({
-            message: `A workspace may make ${perMinute} ${action}s a minute. Retry in ${retryAfter} s`,
+            message: `A workspace may make ${perMinute} ${plural[action]} a minute. Retry in ${retryAfter} s`,
             retryAfter
           })
         }
         if (perDay === 0 || (yield* counts.reserve(action, workspaceId, perDay))) return
         return yield* new TooManyRequests({
-          message: `A workspace may make ${perDay} ${action}s a day. Retry after midnight UTC`,
+          message: `A workspace may make ${perDay} ${plural[action]} a day. Retry after midnight UTC`,
           retryAfter: yield* counts.untilMidnight
         })
       })

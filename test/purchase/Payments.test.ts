@@ -374,6 +374,17 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
+  it.effect("is possible for twenty unpaid orders of a workspace at most", () =>
+    Effect.gen(function* () {
+      const { buy } = yield* customer
+      const answers = yield* Effect.forEach(Array.from({ length: 20 }), (_, index) => buy(`unpaid-${index}.com`))
+      assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [202])
+      const { json, status } = yield* buy("unpaid-20.com")
+      assert.strictEqual(status, 409)
+      assert.match(json.error, /^This workspace has 20 unpaid orders\. Pay one, or wait /)
+    })
+  )
+
   it.effect("whose refund a bank rejects days later is a failed order that says so", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -45,6 +45,22 @@ describe("A workspace", () => {
       })
     )
 
+    it.effect("has limited domain searches, which ask the registrars of all", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { id, key } = yield* inlet.workspace
+        const sql = yield* SqlClient.SqlClient
+        const search = inlet.call("GET", "/api/domains/search?q=agent&tlds=test", { key })
+        assert.strictEqual((yield* search).status, 200)
+        yield* sql`UPDATE client_limits SET count = 1000 WHERE action = 'domain search' AND client = ${id}`
+        const { json, status } = yield* search
+        assert.deepStrictEqual(
+          [status, json.error],
+          [429, "A workspace may make 1000 domain searches a day. Retry after midnight UTC"]
+        )
+      })
+    )
+
     it.effect("does not spend webhook changes that are refused", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

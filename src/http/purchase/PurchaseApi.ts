@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { BadGateway, Conflict, Invalid, NotFound } from "../../model/ApiError.ts"
+import { BadGateway, Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { CompletedOrder, OpenOrder, Order, OrderId } from "../../model/Order.ts"
 import { SearchResult } from "../../purchase/Search.ts"
 import { Authorization } from "../requests/Authorization.ts"
@@ -22,12 +22,12 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
         )
       },
       success: Schema.Struct({ results: Schema.Array(SearchResult) }),
-      error: Invalid.http
+      error: [Invalid.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Search domains to buy",
         description:
-          "Returns the lowest price of the configured registrars for each candidate and one year. Registrars that fail or take more than 5 s are left out."
+          "Returns the lowest price of the configured registrars for each candidate and one year. Registrars that fail or take more than 5 s are left out. 429 beyond 60 searches and purchases a minute or 1,000 a day."
       })
     ),
     HttpApiEndpoint.post("buy", "/api/domains/purchase", {
@@ -50,7 +50,7 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
       }),
       headers: Idempotency.headers,
       success: [CompletedOrder.pipe(HttpApiSchema.status(201)), OpenOrder.pipe(HttpApiSchema.status(202))],
-      error: [Invalid.http, Conflict.http, BadGateway.http]
+      error: [Invalid.http, Conflict.http, TooManyRequests.http, BadGateway.http]
     })
       .middleware(Idempotency.Idempotency)
       .annotateMerge(

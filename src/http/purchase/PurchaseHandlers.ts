@@ -4,6 +4,7 @@ import * as Cents from "../../model/Cents.ts"
 import { toOrder } from "../../purchase/Orders.ts"
 import { Purchase } from "../../purchase/Purchase.ts"
 import { Search } from "../../purchase/Search.ts"
+import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { PurchaseApi } from "./PurchaseApi.ts"
@@ -14,11 +15,17 @@ export const layer = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const search = yield* Search
     const purchase = yield* Purchase
+    const limits = yield* WorkspaceLimits
 
     return handlers.handleAll({
-      search: ({ query }) => Effect.map(search.search(query.q, query.tlds), (results) => ({ results })),
+      search: Effect.fnUntraced(function* ({ query }) {
+        const workspace = yield* CurrentWorkspace
+        yield* limits.spend("domain search", workspace.id)
+        return { results: yield* search.search(query.q, query.tlds) }
+      }),
       buy: Effect.fnUntraced(function* ({ payload }) {
         const workspace = yield* CurrentWorkspace
+        yield* limits.spend("domain search", workspace.id)
         const { status, ...order } = toOrder(
           yield* purchase.buy(workspace.id, {
             domain: payload.domain,
