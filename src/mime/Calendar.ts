@@ -75,14 +75,15 @@ const after = (calendar: ContentLines.Component, event: ContentLines.Component |
   const form = /^\+?P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,7})S)?)?$/
   const [whole, weeks, days, hours, minutes, seconds] = form.exec(duration ?? "") ?? []
   if (line === undefined || read === undefined || whole === undefined) return null
-  const total =
-    Number(weeks ?? 0) * 604_800 +
-    Number(days ?? 0) * 86_400 +
-    Number(hours ?? 0) * 3_600 +
-    Number(minutes ?? 0) * 60 +
-    Number(seconds ?? 0)
-  const end = { ...read, time: read.time + total * 1_000 }
-  return LocalTime.yearOf(end.time) > 9_999 ? null : shown(calendar, end, line.parameters.get("TZID") ?? null)
+  const zone = line.parameters.get("TZID") ?? null
+  const day = read.time + (Number(weeks ?? 0) * 7 + Number(days ?? 0)) * 86_400_000
+  const exact = (Number(hours ?? 0) * 3_600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)) * 1_000
+  // Weeks and days are those of the zone. Hours are exact, also across a change of its clocks.
+  const utc = (time: LocalTime.LocalTime) =>
+    read.isUtc || zone === null ? time : (TimeZone.toUtc(calendar, zone, time) ?? time)
+  const shift = exact === 0 ? 0 : utc(day) + exact - utc(day + exact)
+  const end = { ...read, time: day + exact + (Math.abs(shift) > 86_400_000 ? 0 : shift) }
+  return LocalTime.yearOf(end.time) > 9_999 ? null : shown(calendar, end, zone)
 }
 
 const organizerOf = (event: ContentLines.Component | undefined): CalendarKind["organizer"] => {

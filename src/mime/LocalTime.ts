@@ -64,6 +64,11 @@ export const local = (time: LocalTime): string => {
 /** ISO 8601 in UTC. */
 export const utc = (time: LocalTime): string => `${local(time)}Z`
 
+export const monthAndDate = (time: LocalTime): readonly [month: number, date: number] => {
+  const [, month, date] = dateOf(Math.floor(time / day))
+  return [month, date]
+}
+
 export const yearOf = (time: LocalTime): number => dateOf(Math.floor(time / day))[0]
 
 /** 0 is Sunday. The first day of 1970 was a Thursday. */

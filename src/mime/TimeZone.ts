@@ -1,8 +1,7 @@
 import * as Result from "effect/Result"
 import * as ContentLines from "./ContentLines.ts"
 import * as LocalTime from "./LocalTime.ts"
-
-const days = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"]
+import * as YearlyRule from "./YearlyRule.ts"
 
 /** A period of a zone with one offset: standard or daylight time. */
 interface Observance {
@@ -10,7 +9,7 @@ interface Observance {
   readonly start: LocalTime.LocalTime
   readonly offsetFrom: number
   readonly offsetTo: number
-  readonly rule: ReadonlyMap<string, string>
+  readonly rule: YearlyRule.YearlyRule
   readonly dates: ReadonlyArray<LocalTime.LocalTime>
 }
 
@@ -32,8 +31,12 @@ export const toUtc = (
 
 const mostObservances = 50
 
+const day = 86_400_000
+
 const offsetIn = (zone: ContentLines.Component, time: LocalTime.LocalTime): number | undefined => {
   const all = zone.components.slice(0, mostObservances).flatMap(observance)
+  // The first onset would count for ever.
+  if (all.some(({ rule }) => !YearlyRule.isKnown(rule))) return undefined
   let latest: { readonly onset: number; readonly offset: number } | undefined
   for (const one of all) {
     const onset = lastOnset(one, time)
@@ -55,19 +58,11 @@ const observance = (component: ContentLines.Component): ReadonlyArray<Observance
       start: start.time,
       offsetFrom: offsetOf(value("TZOFFSETFROM")) ?? offsetTo,
       offsetTo,
-      rule: rule(value("RRULE")),
+      rule: YearlyRule.read(value("RRULE")),
       dates
     }
   ]
 }
-
-const rule = (text: string): ReadonlyMap<string, string> =>
-  new Map(
-    text.split(";", 10).flatMap((part) => {
-      const [key, value] = part.toUpperCase().split("=", 2)
-      return key === undefined || value === undefined ? [] : [[key, value] as const]
-    })
-  )
 
 /** Milliseconds of `+0100` or `-053000`. */
 const offsetOf = (text: string): number | undefined => {
@@ -77,22 +72,18 @@ const offsetOf = (text: string): number | undefined => {
   return sign === "-" ? -offset : offset
 }
 
-/** The last onset up to a time, by its first date, its dates and its yearly rule. */
-const lastOnset = ({ dates, rule, start }: Observance, time: LocalTime.LocalTime): LocalTime.LocalTime | undefined => {
-  const onsets = [start, ...dates]
-  const [, nth, day] = /^([+-]?\d)(SU|MO|TU|WE|TH|FR|SA)$/.exec(rule.get("BYDAY") ?? "") ?? []
-  const month = Number(rule.get("BYMONTH"))
-  if (rule.get("FREQ") === "YEARLY" && nth !== undefined && day !== undefined && month >= 1 && month <= 12) {
-    const until = LocalTime.read(rule.get("UNTIL") ?? "")?.time ?? Number.POSITIVE_INFINITY
-    const ofDay = start - Math.floor(start / 86_400_000) * 86_400_000
-    const year = LocalTime.yearOf(time)
-    for (const one of [year - 1, year]) {
-      const onset = LocalTime.weekday(one, month, Number(nth), days.indexOf(day)) + ofDay
-      // UNTIL is in UTC, and no zone is a day away from it.
-      if (onset >= start && onset <= until + 86_400_000) onsets.push(onset)
-    }
-  }
-  const past = onsets.filter((onset) => onset <= time)
+/**
+ * The last onset up to a time, by its first date, its dates and its yearly rule. A time that a forward change skips has
+ * the offset before it (section 3.3.5).
+ */
+const lastOnset = (
+  { dates, offsetFrom, offsetTo, rule, start }: Observance,
+  time: LocalTime.LocalTime
+): LocalTime.LocalTime | undefined => {
+  const year = LocalTime.yearOf(time)
+  const yearly = [year - 1, year].flatMap((one) => YearlyRule.onset(rule, start, one) ?? [])
+  const skipped = Math.max(0, offsetTo - offsetFrom)
+  const past = [start, ...dates, ...yearly].filter((onset) => onset + skipped <= time)
   return past.length === 0 ? undefined : Math.max(...past)
 }
 
@@ -105,9 +96,11 @@ const offsetOfName = (zone: string, time: LocalTime.LocalTime): number | undefin
     const parts = new Map(format.formatToParts(utc).map(({ type, value }) => [type, Number(value)]))
     const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0
     const seconds = (part("hour") % 24) * 3_600 + part("minute") * 60 + part("second")
-    return LocalTime.daysOf(part("year"), part("month"), part("day")) * 86_400_000 + seconds * 1_000 - utc
+    return LocalTime.daysOf(part("year"), part("month"), part("day")) * day + seconds * 1_000 - utc
   }
-  return at(time - at(time))
+  const [before, after] = [at(time - day), at(time + day)]
+  // A time that occurs twice is the first one, and one that is skipped has the offset before it (RFC 5545, section 3.3.5).
+  return before === after || at(time - before) === before || at(time - after) !== after ? before : after
 }
 
 /** Undefined for a name that the runtime does not know. */

@@ -68,6 +68,25 @@ const calendar = (method: string, zones: ReadonlyArray<string>, ...event: Readon
   "END:VCALENDAR"
 ]
 
+/** The zone of New York, with this rule for its daylight time. */
+const newYork = (daylight: string) => [
+  "BEGIN:VTIMEZONE",
+  "TZID:Eastern",
+  "BEGIN:DAYLIGHT",
+  "DTSTART:20070311T020000",
+  `RRULE:${daylight}`,
+  "TZOFFSETFROM:-0500",
+  "TZOFFSETTO:-0400",
+  "END:DAYLIGHT",
+  "BEGIN:STANDARD",
+  "DTSTART:20071104T020000",
+  "RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU",
+  "TZOFFSETFROM:-0400",
+  "TZOFFSETTO:-0500",
+  "END:STANDARD",
+  "END:VTIMEZONE"
+]
+
 const kindOf = (lines: ReadonlyArray<string>) =>
   Mime.read(
     Buffer.from(
@@ -155,6 +174,72 @@ describe("A calendar mail", () => {
   it("ends after its duration if it has no end", () => {
     const { end } = calendarOf(calendar("REQUEST", [], "DTSTART:20260228T233000Z", "DURATION:P1DT1H30M"))
     assert.strictEqual(end?.utc, "2026-03-02T01:00:00Z")
+  })
+
+  it("ends after its exact hours and its days of the zone, also across a change of the clocks", () => {
+    const endOf = (...lines: ReadonlyArray<string>) => calendarOf(calendar("REQUEST", [], ...lines)).end
+    const start = "DTSTART;TZID=America/New_York:20260308T013000"
+    assert.deepStrictEqual(endOf(start, "DURATION:PT2H"), {
+      local: "2026-03-08T04:30:00",
+      zone: "America/New_York",
+      utc: "2026-03-08T08:30:00Z"
+    })
+    assert.strictEqual(endOf(start, "DURATION:P1D")?.utc, "2026-03-09T05:30:00Z")
+  })
+
+  it.for([
+    ["DAYLIGHT", "FREQ=YEARLY;BYMONTH=3;BYDAY=2SU"],
+    ["DAYLIGHT", "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=8,9,10,11,12,13,14;BYDAY=SU"],
+    ["DAYLIGHT", "FREQ=YEARLY;BYMONTH=3;BYDAY=SU;BYSETPOS=2"],
+    ["DAYLIGHT", "FREQ=YEARLY;BYDAY=2SU"],
+    ["DAYLIGHT", "FREQ=YEARLY;INTERVAL=1;BYMONTH=3;BYMONTHDAY=8;WKST=SU"]
+  ] as const)("has the times of a zone whose %s begins by %s", ([, rule]) => {
+    const utcOf = (local: string) =>
+      calendarOf(calendar("REQUEST", newYork(rule), `DTSTART;TZID=Eastern:${local}`)).start?.utc
+    assert.deepStrictEqual(
+      [
+        "20260201T100000",
+        "20260308T013000",
+        "20260308T030000",
+        "20260715T100000",
+        "20261101T013000",
+        "20261115T100000"
+      ].map(utcOf),
+      [
+        "2026-02-01T15:00:00Z",
+        "2026-03-08T06:30:00Z",
+        "2026-03-08T07:00:00Z",
+        "2026-07-15T14:00:00Z",
+        "2026-11-01T05:30:00Z",
+        "2026-11-15T15:00:00Z"
+      ]
+    )
+    // The clocks skip this time, so the offset before it counts.
+    assert.strictEqual(utcOf("20260308T023000"), "2026-03-08T07:30:00Z")
+  })
+
+  it("has no time in UTC for a zone with another rule, unless the zone has an IANA name", () => {
+    const utcOf = (zone: string) =>
+      calendarOf(
+        calendar(
+          "REQUEST",
+          newYork("FREQ=MONTHLY;INTERVAL=12;BYDAY=2SU").map((line) => line.replace("Eastern", zone)),
+          `DTSTART;TZID=${zone}:20260715T100000`
+        )
+      ).start?.utc
+    assert.isNull(utcOf("Eastern"))
+    assert.strictEqual(utcOf("America/New_York"), "2026-07-15T14:00:00Z")
+  })
+
+  it("has the first of two times, and the offset before a skipped one, in a zone with an IANA name", () => {
+    const utcOf = (local: string) =>
+      calendarOf(calendar("REQUEST", [], `DTSTART;TZID=America/New_York:${local}`)).start?.utc
+    assert.deepStrictEqual(["20260308T023000", "20260308T033000", "20261101T013000", "20261101T023000"].map(utcOf), [
+      "2026-03-08T07:30:00Z",
+      "2026-03-08T07:30:00Z",
+      "2026-11-01T05:30:00Z",
+      "2026-11-01T07:30:00Z"
+    ])
   })
 
   it("has the characters that a fold divides", () => {
