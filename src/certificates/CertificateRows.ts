@@ -109,10 +109,15 @@ export const fail = (
   sql: SqlClient.SqlClient,
   { directory, host }: Place,
   lease: string,
-  failure: { readonly problem: string; readonly pauseSeconds: number }
+  failure: {
+    readonly problem: string
+    readonly pauseSeconds: number
+    /** Whether the next attempt goes on with the order at the authority. */
+    readonly keepsOrder: boolean
+  }
 ) => sql`
   UPDATE certificates SET
-    attempted_at = now(), pause_seconds = ${failure.pauseSeconds}, failures = failures + 1,
+    order_url = CASE WHEN ${failure.keepsOrder} THEN order_url END, attempted_at = now(), pause_seconds = ${failure.pauseSeconds}, failures = failures + 1,
     problem = ${failure.problem}, lease = NULL, leased_until = NULL
   WHERE host = ${host} AND directory = ${directory} AND lease = ${lease}::uuid
 `

@@ -30,8 +30,13 @@ export const read = Effect.fnUntraced(function* (chain: string, key: Redacted.Re
   return issued
 })
 
+/** The type of the refusal of an issued certificate, beside those of the authority. */
+const unusableType = "unusableCertificate"
+
 const unusable = (why: string) =>
-  new Refused({ type: "unusableCertificate", message: `The issued certificate is not usable: ${why}` })
+  new Refused({ type: unusableType, message: `The issued certificate is not usable: ${why}` })
+
+export const isUnusable = ({ type }: Refused): boolean => type === unusableType
 
 /** The time of its renewal. `random` is from 0 to 1. */
 export const renewAt = ({ notAfter, notBefore }: Issued, random: number): number =>

@@ -73,7 +73,9 @@ export const make = Effect.fnUntraced(function* (place: CertificateRows.Place, c
   ) {
     const pauseSeconds = yield* OrderFailure.pauseSeconds(error, failures + 1)
     const problem = OrderFailure.explain(error, host, challenge)
-    yield* CertificateRows.fail(sql, place, lease, { problem, pauseSeconds })
+    // The same order would bring the same certificate again.
+    const keepsOrder = !(error._tag === "Refused" && IssuedCertificate.isUnusable(error))
+    yield* CertificateRows.fail(sql, place, lease, { problem, pauseSeconds, keepsOrder })
     const now = yield* Clock.currentTimeMillis
     yield* Effect.logWarning(
       isRenewal

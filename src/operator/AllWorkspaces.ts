@@ -76,7 +76,7 @@ export class AllWorkspaces extends Context.Service<
         }
       })
 
-      const remove: AllWorkspaces["Service"]["remove"] = Effect.fn("AllWorkspaces.remove")(function* (id) {
+      const requireNoOrder = Effect.fnUntraced(function* (id: WorkspaceId) {
         const open = yield* sql`
           SELECT 1 FROM orders WHERE workspace_id = ${id}
             AND (
@@ -92,10 +92,21 @@ export class AllWorkspaces extends Context.Service<
               "This workspace has an open order, one that expired in the last 14 days and can still be paid, or is owed a refund. Remove it later"
           })
         }
+      })
+
+      const remove: AllWorkspaces["Service"]["remove"] = Effect.fn("AllWorkspaces.remove")(function* (id) {
+        yield* requireNoOrder(id)
         for (const domain of yield* domains.list(id)) {
           yield* Effect.catchTag(domains.remove({ workspaceId: id, id: domain.id }), "NotFound", () => Effect.void)
         }
-        const removed = yield* sql`DELETE FROM workspaces WHERE id = ${id} RETURNING id`
+        const removed = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            // No order can be placed from here on.
+            yield* sql`SELECT 1 FROM workspaces WHERE id = ${id} FOR UPDATE`
+            yield* requireNoOrder(id)
+            return yield* sql`DELETE FROM workspaces WHERE id = ${id} RETURNING id`
+          })
+        )
         if (removed.length === 0) {
           return yield* new NotFound({ message: "No workspace has this id. GET /admin/workspaces lists them" })
         }

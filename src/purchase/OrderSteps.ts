@@ -119,6 +119,11 @@ export const make = Effect.gen(function* () {
   })
 
   const giveBack = Effect.fnUntraced(function* (order: OrderRow) {
+    if (order.billing !== billing.provider) {
+      return yield* new BillingError({
+        message: `The order was paid with BILLING_PROVIDER=${order.billing}. Refund it there, or set that again`
+      })
+    }
     yield* billing.refund({
       orderId: order.id,
       workspaceId: order.workspaceId,

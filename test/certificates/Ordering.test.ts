@@ -137,6 +137,21 @@ describe("A refused order", () => {
       assert.isAtMost(acme.asked("newOrder"), 4)
     }))
 
+  test("is placed anew if its certificate is not usable", () =>
+    Effect.gen(function* () {
+      const acme = yield* Acme
+      yield* acme.life(3_600_000, -3_600_000)
+      yield* World.order()
+      const { orderUrl, problem } = yield* World.row
+      assert.match(`${problem}`, /not usable: it ends before it begins/)
+      assert.isNull(orderUrl)
+      yield* acme.life(-3_600_000, 90 * 86_400_000)
+      yield* World.pass(1)
+      yield* World.order()
+      assert.strictEqual(acme.asked("newOrder"), 2)
+      assert.isNull((yield* World.row).problem)
+    }))
+
   test("waits as long as the authority says in Retry-After", () =>
     Effect.gen(function* () {
       const acme = yield* Acme
