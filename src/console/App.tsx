@@ -22,7 +22,9 @@ import { Webhook } from "./webhook/Webhook.tsx"
 const Start = () => {
   const { route } = useLocation()
   useEffect(() => {
-    const [first] = domains.value ?? []
+    const all = domains.value ?? []
+    // The newest domain may have no mail yet.
+    const first = all.find(({ status }) => status === "live" || status === "verified") ?? all[0]
     if (state.value?.workspace == null) route(isOperator.value ? "/console/operator" : "/console/sign-in", true)
     else route(first === undefined ? "/console/domains" : `/console/d/${first.id}/inbox`, true)
   }, [route])

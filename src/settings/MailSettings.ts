@@ -14,7 +14,8 @@ import {
   NameServer,
   Port,
   Secret,
-  spanFrom
+  spanFrom,
+  wholeNumber
 } from "./SettingText.ts"
 
 const { section, setting } = Setting.section("The mail server")
@@ -90,7 +91,7 @@ const tlsKey = setting(
 
 export const messageBytes = setting(
   "MAX_MESSAGE_BYTES",
-  Count,
+  wholeNumber("Expected a whole number of bytes from 1 to 1073741824 (1 GiB)", /^0*[1-9]\d*$/, 1024 ** 3),
   1_048_576,
   "largest message in bytes. Raise it for large attachments"
 )

@@ -33,7 +33,12 @@ export const PostgresUrl = Schema.RedactedFromValue(
       if (hostsOf(text).includes(",")) {
         return "Expected one host. For several servers, put HAProxy in front, which leads to the primary (docs/how-to/survive-the-loss-of-a-machine.md)"
       }
-      return /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
+      const url = URL.parse(text)
+      // The @ before the host is behind a slash of the password.
+      if (url?.pathname.includes("@") === true) {
+        return "Expected a password with / and @ written as %2F and %40, or in DATABASE_PASSWORD as it is"
+      }
+      return /^postgres(ql)?:$/.test(url?.protocol ?? "")
         ? undefined
         : "Expected a URL such as postgres://user:password@host:5432/database"
     })

@@ -82,6 +82,26 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("lists workspaces, and removes one with --yes", () =>
+      Effect.gen(function* () {
+        const { workspace } = yield* TestInlet
+        const { id } = yield* workspace
+        const list = inlet(["admin", "workspaces", "list", "--limit", "1"])
+        assert.match(
+          (yield* list).stdout,
+          new RegExp(`^WORKSPACE_ID\tCREATED\tDOMAINS\tEMAILS_TODAY\tNAME\n${id}\t[^\t]+\t0\t0\t`)
+        )
+        const unsure = yield* inlet(["admin", "workspaces", "remove", id])
+        assert.match(
+          unsure.stderr,
+          /^Remove the workspace \S+ with its domains and all their mail\? [^\n]*Add --yes\n$/
+        )
+        const removed = yield* inlet(["admin", "workspaces", "remove", id, "--yes"])
+        assert.strictEqual(removed.stdout, `Removed ${id}\n`)
+        assert.notInclude((yield* list).stdout, id)
+      })
+    )
+
     it.effect("disables a domain, which refuses its mail, and enables it again", () =>
       Effect.gen(function* () {
         const service = yield* TestInlet

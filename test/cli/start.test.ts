@@ -110,6 +110,8 @@ const explained = {
   "DATABASE_URL=localhost:5432": "DATABASE_URL: Expected a URL such as postgres://user:password@host:5432/database",
   "DATABASE_URL=postgres://inlet:a,b@one:5432,two:5432/inlet":
     "DATABASE_URL: Expected one host. For several servers, put HAProxy in front, which leads to the primary (docs/how-to/survive-the-loss-of-a-machine.md)",
+  "DATABASE_URL=postgres://inlet:p@ss/word@127.0.0.1/inlet":
+    "DATABASE_URL: Expected a password with / and @ written as %2F and %40, or in DATABASE_PASSWORD as it is",
   "SERVICE_PUBLIC_URL=inlet.example.com":
     "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://inlet.example.com",
   "SERVICE_PUBLIC_URL=https://inlet.example.com/?from=here":
@@ -131,7 +133,7 @@ const explained = {
   "RETENTION_DAYS=3000000": "RETENTION_DAYS: Expected a whole number of days up to 36500, or 0 to keep everything",
   "REPLAYS_PER_DAY=3000000000": "REPLAYS_PER_DAY: Expected a whole number up to 2147483647, or 0 to turn the limit off",
   "DELIVERY_CONCURRENCY=0": "DELIVERY_CONCURRENCY: Expected a whole number above 0",
-  "MAX_MESSAGE_BYTES=1.5": "MAX_MESSAGE_BYTES: Expected a whole number above 0",
+  "MAX_MESSAGE_BYTES=1.5": "MAX_MESSAGE_BYTES: Expected a whole number of bytes from 1 to 1073741824 (1 GiB)",
   "MAX_EMAILS_PER_DAY=-1": "MAX_EMAILS_PER_DAY: Expected a whole number up to 2147483647, or 0 to turn the limit off",
   "LOG_FORMAT=xml": 'LOG_FORMAT: Expected "pretty" | "json"',
   "LOG_LEVEL=loud": 'LOG_LEVEL: Expected "trace" | "debug" | "info" | "warn" | "error"',

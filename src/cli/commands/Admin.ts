@@ -1,14 +1,15 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Domain } from "../../model/Domain.ts"
-import { WorkspaceName } from "../../model/Workspace.ts"
+import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
 import * as Settings from "../../Settings.ts"
 import * as LocalSecret from "../../settings/LocalSecret.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as DomainRow from "../terminal/DomainRow.ts"
+import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Given from "../terminal/Given.ts"
 import * as OperationalRows from "../terminal/OperationalRows.ts"
 import * as Service from "../terminal/Service.ts"
@@ -100,9 +101,40 @@ const createWorkspace = Command.make(
   })
 ).pipe(Command.withDescription("Create a workspace where WORKSPACE_CREATION is admin. Inlet shows its key only once"))
 
+const listWorkspaces = Command.make(
+  "list",
+  { cursor: EventFlags.cursor, limit: EventFlags.limit, ...Service.operatorFlags },
+  Effect.fnUntraced(function* ({ cursor, json, limit, ...place }) {
+    const query = Given.of({ cursor, limit })
+    const answer = yield* question(place, (admin) => admin.workspaces({ query }))
+    const rows = answer.workspaces.map(({ created_at, domains, emails_today, name, workspace_id }) => ({
+      workspace_id,
+      created: DateTime.formatIso(created_at),
+      domains: `${domains}`,
+      emails_today: `${emails_today}`,
+      name
+    }))
+    yield* Answer.table(json, answer, rows, "No workspaces yet")
+  })
+).pipe(Command.withDescription("List every workspace, newest first"))
+
+const removeWorkspace = Command.make(
+  "remove",
+  {
+    id: Argument.String("workspace_id").pipe(Argument.withSchema(WorkspaceId)),
+    yes: Confirmation.yes,
+    ...Service.operatorFlags
+  },
+  Effect.fnUntraced(function* ({ id, json, yes, ...place }) {
+    yield* Confirmation.ask(yes, `Remove the workspace ${id} with its domains and all their mail?`)
+    yield* question(place, (admin) => admin.removeWorkspace({ params: { workspaceId: id } }))
+    yield* Answer.lines(json, { workspace_id: id, removed: true }, [`Removed ${id}`])
+  })
+).pipe(Command.withDescription("Remove a workspace with its domains and their mail"))
+
 const workspaces = Command.make("workspaces").pipe(
   Command.withDescription("All workspaces of the service"),
-  Command.withSubcommands([createWorkspace])
+  Command.withSubcommands([listWorkspaces, createWorkspace, removeWorkspace])
 )
 
 const opsEvents = Command.make(
