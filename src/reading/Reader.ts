@@ -1,4 +1,5 @@
 import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
+import { isUnreachable } from "../database/Database.ts"
 import * as FailureLog from "../database/FailureLog.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
@@ -76,7 +77,10 @@ export class Reader extends Context.Service<
 
       /** `spam` is undefined without a scanner. */
       const writeOne = (mail: Mail, result: ReadResult, spam: Spam | undefined) => {
-        const written = write(readMessage(mail, result, loops, spam))
+        const one = write(readMessage(mail, result, loops, spam))
+        const written = Effect.catchIf(one, isUnreachable, () =>
+          Effect.retry(Effect.delay(one, rewriteAfter), { while: isUnreachable, times: mostRewrites })
+        )
         if (!result.isAnswer) return written
         return Effect.onError(written, () => Effect.sync(() => answersOf(mail, result).forEach(loops.forget)))
       }
@@ -144,6 +148,13 @@ export class Reader extends Context.Service<
     })
   ).pipe(Layer.provide(ParserThreads.layer))
 }
+
+/**
+ * While the database is away, a message that is parsed waits for it, within its lease of 60 s. Otherwise its event would
+ * wait for the end of the lease.
+ */
+const rewriteAfter = "2 seconds"
+const mostRewrites = 15
 
 /** Loads the bytes of a message. If they were removed or damaged, the envelope is still an event. */
 const loadFrom = (raw: RawStore["Service"], mail: Mail) =>

@@ -119,11 +119,11 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
       assert.strictEqual(missing.code, 1)
 
       const noAddress = yield* send(["--to", "ada"])
-      assert.include(noAddress.stderr, "Expected: an address such as inbox@example.com")
+      assert.include(noAddress.stderr, "Expected an address such as inbox@example.com")
       assert.strictEqual(noAddress.code, 1)
 
       const noSender = yield* send(["--to", "ada@unknown.example", "--from", "bad"])
-      assert.include(noSender.stderr, "Expected: an address such as ada@example.com")
+      assert.include(noSender.stderr, "Expected an address such as ada@example.com")
       assert.strictEqual(noSender.code, 1)
 
       const noFile = yield* send(["--to", "ada@unknown.example", "--attach", "/no/such/file"])

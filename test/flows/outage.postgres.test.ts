@@ -183,6 +183,26 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
+    it.effect("makes the event of a mail that is parsed meanwhile as soon as PostgreSQL is back", () =>
+      Effect.gen(function* () {
+        const { inbox, inlet, proxy } = yield* Outage
+        const receiver = yield* WebhookReceiver
+        // A parser thread takes half a second for it.
+        const recipients = `To: ${"a@b.example,\r\n ".repeat(60_000)}a@b.example\r\n`
+        const reply = yield* Mailbox.deliver(inlet.smtpPort, inbox.address, `${recipients}${message("meanwhile")}`)
+        assert.match(reply, /^250 /)
+        yield* proxy.turn("cut")
+        yield* Effect.sleep("3 seconds")
+        yield* proxy.turn("pass")
+        // Long before the lease of the message ends.
+        yield* eventually(
+          receiver.all,
+          (requests) => requests.some(({ body }) => `${body}`.includes("<meanwhile@")),
+          "30 seconds"
+        )
+      })
+    )
+
     it.effect("lets an agent wait, and accepts the outcome of an earlier lease, once PostgreSQL is back", () =>
       Effect.gen(function* () {
         const { inlet, proxy } = yield* Outage
