@@ -28,7 +28,17 @@ export const make = Effect.fn("Bridge.make")(
     const { domain, folder, key, to, url } = options
     const parent = yield* Effect.scope
     const port = yield* Ports.free
-    const command = ["src/cli/main.ts", "bridge", "cloudflare", "--domain", domain, "--folder", folder]
+    const command = [
+      "src/cli/main.ts",
+      "bridge",
+      "cloudflare",
+      "--domain",
+      domain,
+      "--folder",
+      folder,
+      "--public-url",
+      url
+    ]
     const written = yield* Program.run(process.execPath, command, { env: { INLET_URL: url, INLET_API_KEY: key } })
     if (written.code !== 0) return yield* Effect.die(new Error(written.stderr))
     const { json } = yield* call(url, "POST", "/api/workspaces/keys", { key, body: { scope: "ingest" } })

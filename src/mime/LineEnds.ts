@@ -13,9 +13,10 @@ export const withFeeds = (message: Uint8Array): Uint8Array => {
   if (message[end - 1] === CR) end--
   // Buffer's search is native. That of a Uint8Array takes 20 times as long.
   const from = NodeBuffer.view(message.subarray(0, end)).lastIndexOf(LF) + 1
-  if (!message.subarray(from, end).includes(CR)) return message
-  const fed = Uint8Array.from(message)
-  for (let at = fed.indexOf(CR, from); at !== -1 && at < end; at = fed.indexOf(CR, at + 1)) fed[at] = LF
+  if (!NodeBuffer.view(message.subarray(from, end)).includes(CR)) return message
+  const fed = new Uint8Array(message)
+  // A search for each of a million CRs would take a third of a second.
+  for (let at = from; at < end; at++) if (fed[at] === CR) fed[at] = LF
   return fed
 }
 
