@@ -56,7 +56,7 @@ const withoutClaims = (received: Uint8Array): ReadonlyArray<Uint8Array> => {
   for (let at = 0; at < end; ) {
     const next = lineEnd(bytes, at)
     const went = goes
-    if (at === 0 || !isBlank(bytes[at])) goes = isClaim(nameIn(bytes, at, fieldEnd(bytes, next)))
+    if (at === 0 || !isBlank(bytes[at])) goes = isClaim(nameIn(bytes, at, fieldEnd(bytes, next, end)))
     if (goes && !went) kept.push(bytes.subarray(from, at))
     if (goes) {
       from = next
@@ -90,11 +90,11 @@ const lineEnd = (bytes: Buffer, from: number): number => {
   return bytes[at] === LF ? at + 1 : at
 }
 
-/** The end of a field with its folded lines, of which the first ends at `next`. */
-const fieldEnd = (bytes: Buffer, next: number): number => {
+/** The end of a field with its folded lines, of which the first ends at `next`. The header ends at `headerEnd`. */
+const fieldEnd = (bytes: Buffer, next: number, headerEnd: number): number => {
   let end = next
-  while (end < bytes.length && isBlank(bytes[end])) end = lineEnd(bytes, end)
-  return end
+  while (end < headerEnd && isBlank(bytes[end])) end = lineEnd(bytes, end)
+  return Math.min(end, headerEnd)
 }
 
 /** Longer names are no claims. */

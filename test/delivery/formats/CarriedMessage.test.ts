@@ -131,6 +131,12 @@ describe("The carried message", () => {
     })
   )
 
+  it("keeps the empty line in front of a body that begins with a blank", () => {
+    for (const text of ["\r\r\n\tReturn-Path: <>\r\r\nX-Spam-Score: 9", "A: 1\r\n\r\n X-Spam-Score: 9\r\n"]) {
+      assert.strictEqual(received(Buffer.from(text)), text)
+    }
+  })
+
   const pieces = [
     "X-Spam-Score: 9",
     "Subject: x",
