@@ -117,7 +117,8 @@ export const fail = (
   }
 ) => sql`
   UPDATE certificates SET
-    order_url = CASE WHEN ${failure.keepsOrder} THEN order_url END, attempted_at = now(), pause_seconds = ${failure.pauseSeconds}, failures = failures + 1,
+    order_url = CASE WHEN ${failure.keepsOrder} THEN order_url END,
+    attempted_at = now(), pause_seconds = ${failure.pauseSeconds}, failures = failures + 1,
     problem = ${failure.problem}, lease = NULL, leased_until = NULL
   WHERE host = ${host} AND directory = ${directory} AND lease = ${lease}::uuid
 `

@@ -15,7 +15,7 @@ export const withFeeds = (message: Uint8Array): Uint8Array => {
   const from = NodeBuffer.view(message.subarray(0, end)).lastIndexOf(LF) + 1
   if (!NodeBuffer.view(message.subarray(from, end)).includes(CR)) return message
   const fed = new Uint8Array(message)
-  // A search for each of a million CRs would take a third of a second.
+  // A search for each CR would take ten times as long for a MiB of them.
   for (let at = from; at < end; at++) if (fed[at] === CR) fed[at] = LF
   return fed
 }

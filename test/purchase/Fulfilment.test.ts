@@ -98,6 +98,29 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
+    it.effect("refuses an order of another billing provider, whose price is not given back as play money", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const sql = yield* SqlClient.SqlClient
+        const someone = yield* customer
+        yield* vendor.mishaps("register", { error: 2030280, text: "TLD is not supported in API" })
+        const name = "other-billing.com"
+        assert.strictEqual((yield* someone.buy(name)).status, 502)
+        const [order] = yield* sql<{ readonly id: string }>`
+          UPDATE orders SET billing = 'stripe', payment_id = 'pi_1', refund_due = true, due_at = now()
+          WHERE name = ${name} RETURNING id
+        `
+        const { balance_cents: before } = yield* someone.wallet
+        const row = sql<{ readonly isLater: boolean; readonly refundDue: boolean }>`
+          SELECT due_at > now() AND leased_until IS NULL AS is_later, refund_due FROM orders WHERE id = ${order?.id ?? ""}
+        `
+        const [looked] = yield* eventually(row, ([one]) => one?.isLater === true)
+        assert.isTrue(looked?.refundDue)
+        assert.strictEqual((yield* someone.wallet).balance_cents, before)
+        yield* sql`UPDATE orders SET refund_due = false WHERE name = ${name}`
+      })
+    )
+
     it.effect("has sold the name to another customer gives 409 and a refund", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor

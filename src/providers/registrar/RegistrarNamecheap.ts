@@ -60,7 +60,7 @@ export const layer = (options: Options) =>
               products.flatMap((product) => VendorXml.at(product, "Price")),
               NamecheapApi.attributes(Price)
             )
-            // The first row of a term counts, as the vendor lists the cheapest first.
+            // The first row of a term counts.
             return new Map(rows.flatMap(centsForAYear).toReversed())
           },
           Effect.catchIf(isOfParameters, () => Effect.succeed<ReadonlyMap<number, number>>(new Map()))
