@@ -8,6 +8,7 @@ import * as Platform from "../../src/process/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
 import { selfSigned } from "../../src/smtp/SelfSigned.ts"
 import { DnsServer } from "../DnsServer.ts"
+import { FakeRspamd } from "../FakeRspamd.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 
@@ -164,6 +165,37 @@ describe("inlet doctor", () => {
       assert.match(yield* verdictOn("mx.inlet.test", 400), /^wrong certificate: .*it ended on/)
       assert.match(yield* verdictOn("mx.other.test", 1), /^wrong certificate: .*not for mx\.inlet\.test \(MX_HOST\)/)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("has the scanner scan a mail, and says what to correct if it does not", () =>
+    Effect.gen(function* () {
+      const rspamd = yield* FakeRspamd
+      const settings = { DATA_DIR: yield* folder, MAIL_SCANNER: "rspamd", MAIL_SCANNER_TIMEOUT: "1s" }
+      const scanner = (RSPAMD_URL: string) =>
+        Effect.map(found({ ...settings, RSPAMD_URL }, 1), (lines) => lines.filter((line) => line.includes("scanner:")))
+      const place = `rspamd at ${new URL(rspamd.url).host}`
+      const advice =
+        "Mail goes on with the verdict unknown. Start the scanner, or correct RSPAMD_URL and RSPAMD_PASSWORD"
+
+      yield* rspamd.reacts((_, response) => void response.end('{"action":"no action","score":1.5,"symbols":{}}'))
+      assert.deepStrictEqual(yield* scanner(rspamd.url), [
+        `good scanner: ${place} finds a harmless mail clean, with a score of 1.5`
+      ])
+      assert.include(`${rspamd.last()?.body}`, "To: <doctor@inlet.test>\r\n")
+
+      yield* rspamd.reacts((_, response) => void response.writeHead(403).end())
+      assert.deepStrictEqual(yield* scanner(rspamd.url), [
+        `wrong scanner: ${place} does not scan: it answered 403. ${advice}`
+      ])
+      yield* rspamd.reacts(() => {})
+      assert.deepStrictEqual(yield* scanner(rspamd.url), [
+        `wrong scanner: ${place} does not scan: no answer within MAIL_SCANNER_TIMEOUT. ${advice}`
+      ])
+      const nobody = `127.0.0.1:${yield* Ports.free}`
+      assert.deepStrictEqual(yield* scanner(`http://user:pass@${nobody}`), [
+        `wrong scanner: rspamd at ${nobody} does not scan: no answer (ECONNREFUSED). ${advice}`
+      ])
+    }).pipe(Effect.scoped, Effect.provide([FakeRspamd.layer, NodeServices.layer]))
   )
 
   it.live("exits with 0 if all checks pass, and else with 1 and the failed checks", () =>

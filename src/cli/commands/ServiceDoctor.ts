@@ -5,6 +5,7 @@ import * as Settings from "../../Settings.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Checks from "./Checks.ts"
+import * as ScannerCheck from "./ScannerCheck.ts"
 
 const signs = { good: "✓", wrong: "✗", note: "·" } as const
 
@@ -16,7 +17,13 @@ export const findings = Effect.gen(function* () {
     mode === "production"
       ? [...(yield* Checks.names), yield* Checks.port25]
       : [{ about: "DNS", verdict: "note", says: `not looked at: NODE_ENV is ${mode}` } as const]
-  return [...outside, yield* Checks.certificate, yield* Checks.rawStore, yield* Checks.database]
+  return [
+    ...outside,
+    yield* Checks.certificate,
+    yield* Checks.rawStore,
+    yield* Checks.database,
+    ...(yield* ScannerCheck.scanner)
+  ]
 })
 
 /** Checks this machine and its settings. */

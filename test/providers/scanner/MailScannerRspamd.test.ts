@@ -1,57 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { InboundEmailId } from "../../../src/model/InboundEmail.ts"
 import { MailScanner, type Scannable } from "../../../src/providers/scanner/MailScanner.ts"
 import * as MailScannerRspamd from "../../../src/providers/scanner/MailScannerRspamd.ts"
 import { eventually } from "../../Eventually.ts"
+import { FakeRspamd, type Reaction } from "../../FakeRspamd.ts"
 import * as Ports from "../../Ports.ts"
-
-type Reaction = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void
-
-/** rspamd's place on a loopback port, with the last request. */
-class FakeRspamd extends Context.Service<
-  FakeRspamd,
-  {
-    readonly url: string
-    reacts(reaction: Reaction): Effect.Effect<void>
-    readonly last: () => { readonly request: IncomingMessage; readonly body: Buffer } | undefined
-    readonly open: () => number
-  }
->()("inlet/test/FakeRspamd") {
-  static readonly layer = Layer.effect(
-    FakeRspamd,
-    Effect.gen(function* () {
-      const port = yield* Ports.free
-      let reaction: Reaction = (_, response) => void response.end()
-      let last: { readonly request: IncomingMessage; readonly body: Buffer } | undefined
-      let open = 0
-      const server = createServer((request, response) => {
-        open++
-        response.on("close", () => open--)
-        const chunks: Array<Buffer> = []
-        request.on("data", (chunk: Buffer) => chunks.push(chunk))
-        request.on("end", () => {
-          last = { request, body: Buffer.concat(chunks) }
-          reaction(request, response, last.body)
-        })
-      })
-      yield* Effect.acquireRelease(
-        Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
-        () => Effect.sync(() => server.close().closeAllConnections())
-      )
-      return FakeRspamd.of({
-        url: `http://127.0.0.1:${port}`,
-        reacts: (next) =>
-          Effect.sync(() => {
-            reaction = next
-          }),
-        last: () => last,
-        open: () => open
-      })
-    })
-  )
-}
 
 const World = Layer.unwrap(
   FakeRspamd.useSync(({ url }) =>
