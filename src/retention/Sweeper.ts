@@ -7,6 +7,7 @@ import { DomainId } from "../model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
 import * as ExpiredOperationalEvents from "../operations/ExpiredOperationalEvents.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as ExpiredOrders from "../purchase/ExpiredOrders.ts"
 import * as ExpiredRefusals from "../refusals/ExpiredRefusals.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
@@ -150,6 +151,7 @@ export class Sweeper extends Context.Service<
         inBatches(batch, forgetAnswers),
         inBatches(batch, GivenCodes.forgetSome(sql, batch)),
         inBatches(batch, ExpiredRefusals.removeSome(sql, retentionDays, batch)),
+        inBatches(batch, ExpiredOrders.removeSome(sql, batch)),
         inBatches(batch, ExpiredOperationalEvents.removeSome(sql, retentionDays, batch)),
         ExpiredRefusals.removeDays(sql, keptDays),
         sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`,

@@ -543,6 +543,40 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
+    it.effect("removes orders that nobody has paid for 90 days, and the ids of callbacks as old", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { domainId } = yield* delivered
+        yield* sql`
+          INSERT INTO orders (id, workspace_id, name, years, registrar, billing, price_cents, status, payment_id,
+            refund_due, success_url, cancel_url, created_at)
+          SELECT gen_random_uuid(), workspace_id, made.name, 1, 'mock', 'stripe', 1200, made.status, payment_id, refund_due,
+            '', '', now() - make_interval(days => age)
+          FROM domains, (VALUES
+            ('old', 'expired', NULL, false, 91),
+            ('young', 'expired', NULL, false, 89),
+            ('paid late', 'expired', 'pi_1', false, 91),
+            ('to be refunded', 'expired', NULL, true, 91),
+            ('bought', 'completed', 'pi_2', false, 91)
+          ) AS made (name, status, payment_id, refund_due, age)
+          WHERE domains.id = ${domainId}
+        `
+        yield* sql`
+          INSERT INTO payment_events (id, received_at)
+          SELECT ${domainId} || n, now() - make_interval(days => 80 + n) FROM generate_series(1, 20) AS n
+        `
+        yield* (yield* sweeper()).leftovers
+        const left = yield* sql<{ readonly name: string }>`
+          SELECT orders.name FROM orders JOIN domains USING (workspace_id) WHERE domains.id = ${domainId} ORDER BY 1
+        `
+        assert.deepStrictEqual(
+          left.map(({ name }) => name),
+          ["bought", "paid late", "to be refunded", "young"]
+        )
+        assert.lengthOf(yield* sql`SELECT 1 FROM payment_events WHERE id LIKE ${`${domainId}%`}`, 9)
+      })
+    )
+
     it.effect("forgets the codes that a session was given 5 minutes ago", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
