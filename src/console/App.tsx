@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useCallback, useEffect } from "preact/hooks"
 import { LocationProvider, Route, Router, useLocation } from "preact-iso"
 import { messageOf } from "./api/Api.ts"
 import { domains, isOperator, refresh, state } from "./api/Session.ts"
 import { Domains } from "./domains/Domains.tsx"
+import { Problem } from "./frame/Dialog.tsx"
 import { Frame } from "./frame/Frame.tsx"
 import { Page } from "./frame/Page.tsx"
 import { Skeleton } from "./frame/Skeleton.tsx"
@@ -80,17 +81,19 @@ const Pages = () => {
 
 export const App = () => {
   const problem = useSignal<string | undefined>(undefined)
-  useEffect(() => {
-    refresh().catch((error: unknown) => {
+  const load = useCallback(async () => {
+    try {
+      await refresh()
+      problem.value = undefined
+    } catch (error) {
       problem.value = messageOf(error)
-    })
+    }
   }, [problem])
+  useEffect(() => void load(), [load])
   if (problem.value !== undefined) {
     return (
       <main id="main" class="page">
-        <p class="problem" role="alert">
-          {problem.value}
-        </p>
+        <Problem message={problem.value} retry={load} />
       </main>
     )
   }

@@ -206,14 +206,14 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           const body = { webhookUrl: "http://ada:secret@127.0.0.1:9/inbound", format: "raw" }
           assert.strictEqual((yield* inlet.call("PATCH", at, { key: inbox.key, body })).status, 200)
           yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
-          yield* step(() => page.getByText("Requests have the format raw, with a user name and a password").waitFor())
+          yield* step(() => page.getByText("Requests have a user name and a password").waitFor())
           yield* step(() => page.getByText("to http://127.0.0.1:9/inbound as raw with a login").waitFor())
           const change = (url: string) =>
             Effect.andThen(
               step(() => page.getByLabel("Webhook URL").fill(url)),
               step(() => page.getByRole("button", { name: "Change" }).click())
             )
-          const dialog = page.getByRole("dialog", { name: "Change the URL?" })
+          const dialog = page.getByRole("dialog", { name: "Change the webhook?" })
           yield* change("http://127.0.0.1:9/other")
           yield* step(() =>
             dialog.getByText("Inlet forgets its user name and password and the options of its requests").waitFor()
@@ -380,6 +380,77 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => page.getByRole("dialog").getByRole("button", { name: "Remove" }).click())
           yield* step(() => rows.nth(1).waitFor({ state: "detached" }))
           assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("posts in the format of another provider, and shows the key that it signs with once", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          yield* receiver.answerAlways(200)
+          const inbox = yield* inlet.inbox(receiver.url)
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
+          const catchAll = page.locator(".card", { hasText: "URL of the catch-all" })
+          const change = catchAll.getByRole("button", { name: "Change" })
+          yield* step(() => catchAll.getByLabel("Webhook URL").fill(receiver.url.replace("://", "://user:pass@")))
+          yield* step(() => catchAll.getByLabel("Format").selectOption("As Mailgun"))
+          yield* step(() => change.click())
+          yield* step(() => catchAll.getByText("Set this signing key at the receiver").waitFor())
+          assert.match(yield* textOf(catchAll.locator(".copy-line code")), /^\S{16,}$/)
+          yield* step(() => catchAll.getByText("Requests have a user name and a password").waitFor())
+          assert.isTrue(yield* step(() => change.isDisabled()))
+
+          // The login is shown nowhere, so a change of the format forgets it.
+          yield* step(() => catchAll.getByLabel("Format").selectOption("As Postmark"))
+          yield* step(() => change.click())
+          const dialog = page.getByRole("dialog")
+          yield* step(() => dialog.getByText("Inlet forgets its user name and password").waitFor())
+          yield* step(() => dialog.getByRole("button", { name: "Change" }).click())
+          yield* step(() => dialog.waitFor({ state: "detached" }))
+          const { json } = yield* inlet.call("GET", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+          assert.deepInclude(json, { webhookUrl: receiver.url, webhookFormat: "postmark", webhookBasicAuth: false })
+
+          yield* step(() => page.getByText("Add a webhook").click())
+          yield* step(() => page.getByLabel("Pattern, such as support or agent-*").fill("support"))
+          yield* step(() => page.getByLabel("URL", { exact: true }).fill(receiver.url))
+          const added = page.locator(".narrow-form")
+          yield* step(() => added.getByLabel("Format").selectOption("As SendGrid"))
+          yield* step(() => added.getByRole("button", { name: "Add", exact: true }).click())
+          yield* step(() => page.locator(".webhooks > li", { hasText: "as sendgrid" }).waitFor())
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("offers another try while the service is away, and says which filter it does not know", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/inbox`)
+          yield* step(() => page.route("**/api/**", (route) => route.abort()))
+          for (const path of [`/console/d/${inbox.domainId}/webhook`, "/console/keys"]) {
+            yield* step(() => page.unroute("**/api/**"))
+            yield* step(() => page.goto(`${inlet.url}/console/trace`))
+            yield* step(() => page.getByLabel("From").waitFor())
+            yield* step(() => page.route("**/api/**", (route) => route.abort()))
+            yield* step(() => page.locator(`nav a[href="${path}"]`).first().click())
+            yield* step(() => page.getByRole("alert").filter({ hasText: "does not answer" }).first().waitFor())
+            yield* step(() => page.unroute("**/api/**"))
+            yield* step(() => page.getByRole("button", { name: "Retry" }).first().click())
+            yield* step(() => page.locator(".card").first().waitFor())
+            yield* step(() => page.getByRole("alert").first().waitFor({ state: "detached" }))
+          }
+          yield* step(() => page.route("**/api/**", (route) => route.abort()))
+          yield* step(() => page.reload())
+          yield* step(() => page.getByRole("alert").filter({ hasText: "does not answer" }).waitFor())
+          yield* step(() => page.unroute("**/api/**"))
+          yield* step(() => page.getByRole("button", { name: "Retry" }).click())
+          yield* step(() => page.locator("nav").first().waitFor())
+
+          yield* step(() => page.goto(`${inlet.url}/console/d/${inbox.domainId}/inbox?kind=foo`))
+          yield* step(() => page.getByRole("alert").filter({ hasText: "kind: Expected" }).waitFor())
+          yield* step(() => page.locator(".state", { hasText: "Not live" }).waitFor())
         })
       )
     )

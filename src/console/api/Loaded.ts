@@ -10,6 +10,12 @@ export interface Loaded<A> {
   readonly reload: () => Promise<void>
 }
 
+/** What failed on this page. */
+const failed = new Set<() => Promise<void>>()
+
+/** Loads everything again that failed, because a service that is away fails more than one part of a page. */
+export const retryFailed = () => Promise.all([...failed].map((reload) => reload()))
+
 /** Loads data for a component, and again when `key` changes. Cancels what is under way when the component goes. */
 export const useLoaded = <A>(key: string, load: (signal: AbortSignal) => Promise<A>): Loaded<A> => {
   const value = useSignal<A | undefined>(undefined)
@@ -27,15 +33,21 @@ export const useLoaded = <A>(key: string, load: (signal: AbortSignal) => Promise
       if (controller.signal.aborted) return
       value.value = loaded
       error.value = undefined
+      failed.delete(reload)
     } catch (thrown) {
-      if (!isAborted(thrown)) error.value = messageOf(thrown)
+      if (isAborted(thrown)) return
+      error.value = messageOf(thrown)
+      failed.add(reload)
     }
   }, [value, error])
 
   useEffect(() => {
     value.value = undefined
     void reload()
-    return () => current.current?.abort()
+    return () => {
+      current.current?.abort()
+      failed.delete(reload)
+    }
   }, [key])
 
   return { value, error, reload }

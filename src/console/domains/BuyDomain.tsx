@@ -23,6 +23,7 @@ export const BuyDomain = () => {
 
   const search = () =>
     searching.run(async () => {
+      results.value = undefined
       results.value = (await call("GET /api/domains/search", { query: { q: words.value.trim() } })).results
       announce(`${results.value.length} results`)
     })

@@ -1,6 +1,6 @@
 import { call } from "../api/Api.ts"
 import type { HealthCheck } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
@@ -44,7 +44,7 @@ export const DomainHealth = ({ id }: { readonly id: string }) => {
   return (
     <section class="card">
       <h2>Health</h2>
-      <Problem message={health.error.value} />
+      <Problem message={health.error.value} retry={retryFailed} />
       {loaded === undefined && health.error.value === undefined && <Skeleton lines={4} />}
       {loaded !== undefined && (
         <>

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
 import { call } from "../api/Api.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { isReadOnly, refreshDomains } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
@@ -56,7 +56,7 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
       <p class="back always">
         <a href="/console/domains">← Domains</a>
       </p>
-      <Problem message={domain.error.value ?? dns.error.value} />
+      <Problem message={domain.error.value ?? dns.error.value} retry={retryFailed} />
       {loaded === undefined && domain.error.value === undefined && <Skeleton lines={5} />}
       {loaded !== undefined && (
         <>

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
 import type { Domain, SenderRule } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
@@ -33,7 +33,7 @@ export const SenderRules = ({ domain }: { readonly domain: DomainNamed }) => {
         or SPF confirms. Block rules come first, and need no confirmation. Other mail is held: you find it in the inbox
         and can release it.
       </p>
-      <Problem message={rules.error.value} />
+      <Problem message={rules.error.value} retry={retryFailed} />
       {all === undefined && rules.error.value === undefined && <Skeleton lines={2} />}
       {all?.length === 0 && <p>No rules: every sender passes.</p>}
       {all !== undefined && all.length > 0 && (

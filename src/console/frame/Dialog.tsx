@@ -65,10 +65,24 @@ export const Confirm = ({
   </Dialog>
 )
 
-/** The message of a failure. */
-export const Problem = ({ message }: { readonly message: string | undefined }) =>
+/** The message of a failure, with a button for another try where there is one. */
+export const Problem = ({
+  message,
+  retry
+}: {
+  readonly message: string | undefined
+  readonly retry?: () => Promise<unknown>
+}) =>
   message === undefined ? null : (
     <p class="problem" role="alert">
       {message}
+      {retry !== undefined && (
+        <>
+          {" "}
+          <button type="button" class="small" onClick={() => void retry()}>
+            Retry
+          </button>
+        </>
+      )}
     </p>
   )

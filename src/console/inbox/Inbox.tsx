@@ -21,7 +21,8 @@ const tailWords: Record<LiveTail.TailState, string> = {
   connecting: "Connecting",
   live: "Live",
   lost: "Reconnecting",
-  ended: "Domain removed"
+  ended: "Domain removed",
+  refused: "Not live"
 }
 
 /** Least times between two draws of new mail, two requests for a list that the stream does not know, and for the domains. */
@@ -166,7 +167,7 @@ export const Inbox = () => {
             route(`/console/d/${domainId}/inbox${Filters.queryWith(filters, name, value)}`, true)
           }
         />
-        <Problem message={pages.error.value} />
+        <Problem message={pages.error.value} retry={() => pages.reload()} />
         {unseen > 0 && (
           <button
             type="button"

@@ -3,7 +3,8 @@ import { ApiError, call, urlOf } from "../api/Api.ts"
 import type { BriefEvent } from "../api/Contract.ts"
 import { asked, type Filters, isLive } from "./Filters.ts"
 
-export type TailState = "connecting" | "live" | "lost" | "ended"
+/** `refused`: no mail matches, because the API does not know a value of the filters. */
+export type TailState = "connecting" | "live" | "lost" | "ended" | "refused"
 
 /** Waits between tries to reconnect, in milliseconds. A browser's own waits grow to minutes. */
 const waits = [1_000, 2_000, 4_000, 8_000]
@@ -29,11 +30,9 @@ export const follow = (
 ): { readonly state: Signal<TailState>; readonly close: () => void } => {
   const state = signal<TailState>("connecting")
   const { delivery: _, since: __, until: ___, ...streamed } = asked(filters)
-  const url = urlOf("/api/domains/{id}/events/stream", {
-    path: [domainId],
-    // Also mail that is held, as in the list.
-    query: { trust: "all", ...(isLive(filters) ? streamed : {}), view: "brief" }
-  })
+  // Also mail that is held, as in the list.
+  const query = { trust: "all", ...(isLive(filters) ? streamed : {}), view: "brief" }
+  const url = urlOf("/api/domains/{id}/events/stream", { path: [domainId], query })
   let timer: ReturnType<typeof setTimeout> | undefined
   let source: EventSource | undefined
   let tries = 0
@@ -62,18 +61,21 @@ export const follow = (
   const later = () => {
     source?.close()
     clearTimeout(timer)
-    if (isClosed || state.value === "ended") return
+    if (isClosed || state.value === "ended" || state.value === "refused") return
     state.value = "lost"
     timer = setTimeout(() => void reopen(), waits[Math.min(tries++, waits.length - 1)])
   }
 
-  /** An EventSource hides the status of a refusal, so a request asks for it: 401 ends the session, 404 the domain. */
+  /** An EventSource hides the status of a refusal, so a request for the same mail asks for it. */
   const reopen = async () => {
     try {
-      await call("GET /api/domains/{id}", { path: [domainId] })
+      await call("GET /api/domains/{id}/events", { path: [domainId], query: { ...query, limit: 1 } })
       open()
     } catch (error) {
-      if (error instanceof ApiError && (error.status === 401 || error.status === 404)) state.value = "ended"
+      const status = error instanceof ApiError ? error.status : undefined
+      // The session has ended, or the domain is removed.
+      if (status === 401 || status === 404) state.value = "ended"
+      else if (status === 400) state.value = "refused"
       else later()
     }
   }

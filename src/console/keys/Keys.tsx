@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
 import type { Answers } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { isReadOnly, signIn } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
@@ -19,7 +19,7 @@ export const Keys = () => {
   const workspace = useLoaded("workspace", (signal) => call("GET /api/workspace", { signal }))
   return (
     <Page title="Keys and limits">
-      <Problem message={workspace.error.value} />
+      <Problem message={workspace.error.value} retry={retryFailed} />
       {workspace.value.value === undefined && workspace.error.value === undefined && <Skeleton lines={5} />}
       {workspace.value.value !== undefined && <Usage workspace={workspace.value.value} />}
       {isReadOnly.value ? (
@@ -179,7 +179,8 @@ const ReadKeys = () => {
           <CopyLine text={made.value} what="read key" />
         </>
       )}
-      <Problem message={error.value ?? keys.error.value} />
+      <Problem message={error.value} />
+      <Problem message={keys.error.value} retry={retryFailed} />
       {(keys.value.value?.keys.length ?? 0) > 0 && (
         <table class="table" tabIndex={0}>
           <thead>

@@ -1,5 +1,5 @@
 import { call } from "../api/Api.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
@@ -27,7 +27,8 @@ export const Sessions = () => {
     <section class="card">
       <h2>Sessions</h2>
       <p class="note">Browsers that are signed in to this console. One ends after 12 hours without use.</p>
-      <Problem message={error.value ?? sessions.error.value} />
+      <Problem message={error.value} />
+      <Problem message={sessions.error.value} retry={retryFailed} />
       <table class="table" tabIndex={0}>
         <thead>
           <tr>

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks"
 import { useLocation, useRoute } from "preact-iso"
 import { call, urlOf } from "../api/Api.ts"
 import type { ListedEvent } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { CopyBlock } from "../frame/Copy.tsx"
 import { Problem } from "../frame/Dialog.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
@@ -58,7 +58,7 @@ export const Mail = ({
       <p class="back">
         <a href={back}>← Inbox</a>
       </p>
-      <Problem message={loaded.error.value} />
+      <Problem message={loaded.error.value} retry={retryFailed} />
       {event === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {event !== undefined && (
         <>

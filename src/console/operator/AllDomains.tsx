@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
 import type { Domain } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
@@ -34,7 +34,8 @@ export const AllDomains = () => {
   }
   return (
     <Page title="All domains">
-      <Problem message={loaded.error.value ?? enabling.error.value} />
+      <Problem message={enabling.error.value} />
+      <Problem message={loaded.error.value} retry={retryFailed} />
       <input
         type="search"
         class="wide"

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
 import type { ListedWorkspace } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { announce } from "../frame/Announcer.ts"
 import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
 import { Problem } from "../frame/Dialog.tsx"
@@ -24,7 +24,7 @@ export const AllWorkspaces = () => {
   }
   return (
     <Page title="Workspaces" aside={<a href="/console/sign-in">Create a workspace</a>}>
-      <Problem message={loaded.error.value} />
+      <Problem message={loaded.error.value} retry={retryFailed} />
       {page === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {page !== undefined && (
         <table class="table" tabIndex={0}>

@@ -1,6 +1,6 @@
 import { call } from "../api/Api.ts"
 import type { ServiceStatus } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { bytes, millis, number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
@@ -26,7 +26,7 @@ export const Status = () => {
         </button>
       }
     >
-      <Problem message={loaded.error.value} />
+      <Problem message={loaded.error.value} retry={retryFailed} />
       {status === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {status !== undefined && (
         <>

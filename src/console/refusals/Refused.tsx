@@ -1,7 +1,7 @@
 import { useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
 import type { Refusal } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { number } from "../frame/Figures.ts"
 import { useOlder } from "../frame/Older.tsx"
@@ -22,7 +22,7 @@ export const Refused = () => {
   const page = loaded.value.value
   return (
     <Page title="Refused mail">
-      <Problem message={loaded.error.value} />
+      <Problem message={loaded.error.value} retry={retryFailed} />
       {page === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {page !== undefined && <List key={domainId} page={page} older={(cursor) => ask({ cursor })} />}
       <p class="note">

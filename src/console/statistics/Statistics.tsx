@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks"
 import { useLocation, useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
 import type { DayStatistics } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { bytes, millis, number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
@@ -37,7 +37,7 @@ export const Statistics = () => {
         </label>
       }
     >
-      <Problem message={loaded.error.value} />
+      <Problem message={loaded.error.value} retry={retryFailed} />
       {days === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {days !== undefined && <Figures days={days} />}
       <p class="note">Days are UTC. Figures are counted once a minute, and attempts about a minute after they end.</p>

@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { domains } from "../api/Session.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
@@ -77,7 +77,7 @@ export const Trace = ({ isForOperator = false }: { readonly isForOperator?: bool
           </button>
         </div>
       </form>
-      <Problem message={loaded.error.value} />
+      <Problem message={loaded.error.value} retry={retryFailed} />
       {isAsked && loaded.value.value === undefined && loaded.error.value === undefined && <Skeleton lines={6} />}
       {loaded.value.value !== undefined && (
         <Found key={key} page={loaded.value.value} older={(cursor) => ask({ cursor })} />

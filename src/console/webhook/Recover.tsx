@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { call } from "../api/Api.ts"
 import type { Domain, Replay } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
 import { number } from "../frame/Figures.ts"
@@ -109,7 +109,7 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
         </Confirm>
       )}
       {job !== undefined && <Progress key={job.id} domainId={domain.id} job={job} reload={jobs.reload} />}
-      <Problem message={jobs.error.value} />
+      <Problem message={jobs.error.value} retry={retryFailed} />
     </section>
   )
 }

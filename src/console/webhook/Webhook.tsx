@@ -1,6 +1,6 @@
 import { useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { isReadOnly } from "../api/Session.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { Page } from "../frame/Page.tsx"
@@ -29,7 +29,7 @@ export const Webhook = () => {
   }
   return (
     <Page title="Webhook">
-      <Problem message={domain.error.value ?? health.error.value} />
+      <Problem message={domain.error.value ?? health.error.value} retry={retryFailed} />
       {loaded === undefined && domain.error.value === undefined && <Skeleton lines={6} />}
       {loaded !== undefined && (
         <>

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
 import type { Webhook } from "../api/Contract.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { isReadOnly } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
@@ -128,7 +128,7 @@ const Opened = ({
           <Problem message={error.value} />
         </>
       )}
-      <Problem message={health.error.value} />
+      <Problem message={health.error.value} retry={retryFailed} />
       {value !== undefined && value.last_error !== null && webhook.failing_since !== null && (
         <p class="note">Last error: {value.last_error}</p>
       )}

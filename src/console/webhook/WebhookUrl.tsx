@@ -6,14 +6,15 @@ import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { FormatChoice, MadeKey } from "./FormatChoice.tsx"
 
-/** What a change of the URL forgets, because the API never shows it. */
+/** What a change of URL or format forgets, because the API never shows it. */
 const forgotten = ({ webhookBasicAuth, webhookFormat }: Domain, url: string): ReadonlyArray<string> => [
   ...(webhookBasicAuth && !URL.parse(url)?.username ? ["its user name and password"] : []),
   ...(webhookFormat === "raw" ? ["the options of its requests"] : [])
 ]
 
-/** Sets or removes the URL that gets the mail. */
+/** Sets or removes the URL that gets the mail, and the format of its requests. */
 export const WebhookUrl = ({
   domain,
   onChange
@@ -23,20 +24,26 @@ export const WebhookUrl = ({
 }) => {
   const { error, isRunning, run } = useAction()
   const url = useSignal(domain.webhookUrl ?? "")
+  const chosen = useSignal(domain.webhookFormat)
+  const signingKey = useSignal<string | undefined>(undefined)
   const isAsking = useSignal(false)
+  const isSame = url.value.trim() === domain.webhookUrl && chosen.value === domain.webhookFormat
   const lost = forgotten(domain, url.value.trim()).join(" and ")
+  const set = async (webhookUrl: string | null) => {
+    const format = webhookUrl === null || chosen.value === domain.webhookFormat ? {} : { format: chosen.value }
+    const now = await call("PATCH /api/domains/{id}/delivery", { path: [domain.id], body: { webhookUrl, ...format } })
+    announce(webhookUrl === null ? "Webhook removed" : "Webhook set")
+    // Without a password that was typed.
+    url.value = now.webhookUrl ?? ""
+    chosen.value = now.format
+    signingKey.value = now.signingKey
+    await Promise.all([onChange(), refreshDomains()])
+  }
   const change = () =>
     run(async () => {
       await set(url.value.trim())
       isAsking.value = false
     })
-  const set = async (webhookUrl: string | null) => {
-    const now = await call("PATCH /api/domains/{id}/delivery", { path: [domain.id], body: { webhookUrl } })
-    announce(webhookUrl === null ? "Webhook removed" : "Webhook set")
-    // Without a password that was typed.
-    url.value = now.webhookUrl ?? ""
-    await Promise.all([onChange(), refreshDomains()])
-  }
   return (
     <section class="card">
       <h2>URL of the catch-all</h2>
@@ -60,7 +67,8 @@ export const WebhookUrl = ({
             }}
           />
         </label>
-        <button type="submit" class="primary" disabled={isRunning.value || url.value.trim() === domain.webhookUrl}>
+        <FormatChoice format={chosen} current={domain.webhookFormat} isInline />
+        <button type="submit" class="primary" disabled={isRunning.value || isSame}>
           {domain.webhookUrl === null ? "Set webhook" : "Change"}
         </button>
         {domain.webhookUrl !== null && (
@@ -69,16 +77,11 @@ export const WebhookUrl = ({
           </ConfirmedButton>
         )}
       </form>
-      {domain.webhookUrl !== null && domain.webhookFormat !== "inlet" && (
-        <p class="note">
-          Requests have the format <code>{domain.webhookFormat}</code>
-          {domain.webhookBasicAuth && ", with a user name and a password"}. The command{" "}
-          <code>inlet webhooks update</code> changes both.
-        </p>
-      )}
+      {domain.webhookBasicAuth && <p class="note">Requests have a user name and a password.</p>}
+      <MadeKey signingKey={signingKey.value} />
       {isAsking.value ? (
         <Confirm
-          title="Change the URL?"
+          title="Change the webhook?"
           verb="Change"
           isRunning={isRunning.value}
           error={error.value}
