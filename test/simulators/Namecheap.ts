@@ -96,14 +96,14 @@ const answer = (parameters: Parameters, account: Account): Answer => {
 const price = ({ ActionName, Command = "", ProductName = "", ProductType }: Parameters, { prices }: Account) => {
   if (ProductType !== "DOMAIN") return error(2011298, "ProductType is invalid")
   const row = prices.get(ProductName)
-  const priceOf = (years: number, { currency, decimal, fee, first }: Price) =>
+  const priceOf = (years: number, { absolute, currency, decimal, fee, first }: Price) =>
     element("Price", {
       Duration: String(years),
       DurationType: "YEAR",
       Price: decimal,
-      PricingType: "MULTIPLE",
+      PricingType: years > 1 && absolute !== undefined ? "ABSOLUTE" : "MULTIPLE",
       RegularPrice: "99.00",
-      YourPrice: years === 1 ? (first ?? decimal) : decimal,
+      YourPrice: years === 1 ? (first ?? decimal) : (absolute ?? decimal),
       YourAdditonalCost: fee,
       CouponPrice: "",
       Currency: currency

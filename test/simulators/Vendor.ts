@@ -26,6 +26,8 @@ export type VendorRecord = ZoneRecord | { readonly type: "A"; readonly name: str
 export interface Price {
   /** The price of the year in a term of one year, if that is another. */
   readonly first?: string
+  /** Of the whole term, where it is longer than a year. */
+  readonly absolute?: string
   readonly decimal: string
   readonly currency: string
   readonly fee: string

@@ -501,6 +501,17 @@ layer(whole(namecheap), options)("Namecheap", (it) => {
     })
   )
 
+  it.effect("divides the price of a whole term by its years, rounded up", () =>
+    Effect.gen(function* () {
+      const simulator = yield* Vendor
+      const registrar = yield* Registrar
+      yield* simulator.price("co", { decimal: "20.00", absolute: "25.99", fee: "0.00" })
+      const cents = (years: number) =>
+        Effect.map(registrar.quote([name("term.co")], years), (prices) => prices.get(name("term.co")))
+      assert.deepStrictEqual([yield* cents(1), yield* cents(2), yield* cents(3)], [2_000, 1_300, 2_000])
+    })
+  )
+
   it.effect("requests a price again after a failure", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
