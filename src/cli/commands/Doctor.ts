@@ -5,6 +5,7 @@ import type { CheckStatus } from "../../health/HealthCheck.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as EnvFile from "../terminal/EnvFile.ts"
+import { inCommands } from "../terminal/InCommands.ts"
 import * as Service from "../terminal/Service.ts"
 
 const signOf: { readonly [Status in CheckStatus]: string } = { ok: "✓", error: "✗", warning: "!", unknown: "?" }
@@ -26,7 +27,7 @@ const domain = Effect.fnUntraced(function* (name: string, json: boolean, place: 
   yield* Answer.lines(json, health, [
     ...checks.flatMap(({ check, message, remedy, status }) => [
       `${signOf[status]} ${check.padEnd(width)}  ${message}`,
-      ...(remedy === null ? [] : [`${" ".repeat(width + 4)}→ ${remedy}`])
+      ...(remedy === null ? [] : [`${" ".repeat(width + 4)}→ ${inCommands(remedy)}`])
     ]),
     ...(leftOut === 0 ? [] : [`  ${leftOut} further MX records were not looked up`])
   ])

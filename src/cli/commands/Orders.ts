@@ -6,6 +6,7 @@ import { type Order, OrderId } from "../../model/Order.ts"
 import * as Answer from "../terminal/Answer.ts"
 import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Given from "../terminal/Given.ts"
+import { inCommands } from "../terminal/InCommands.ts"
 import * as Polling from "../terminal/Polling.ts"
 import * as Service from "../terminal/Service.ts"
 
@@ -23,7 +24,7 @@ export const told = ({ domain, failure, next_steps, order_id, price_cents, statu
   `${domain} for ${years === 1 ? "a year" : `${years} years`} at ${Cents.dollars(price_cents)}: ${status}`,
   `order ${order_id}`,
   ...(failure === null ? [] : [failure]),
-  ...next_steps
+  ...next_steps.map(inCommands)
 ]
 
 const list = Command.make(

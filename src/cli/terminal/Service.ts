@@ -11,6 +11,7 @@ import type { EventId } from "../../model/InboundEvent.ts"
 import * as Settings from "../../Settings.ts"
 import * as Answer from "./Answer.ts"
 import { CommandFailed } from "./CommandFailed.ts"
+import { inCommands } from "./InCommands.ts"
 import * as Profiles from "./Profiles.ts"
 
 const url = Flag.String("url").pipe(
@@ -132,7 +133,7 @@ const failure = (baseUrl: string, error: Failure): CommandFailed => {
   if (error instanceof CommandFailed) return error
   // The request could not be written. An unreadable answer has another tag.
   if (Schema.isSchemaError(error)) return new CommandFailed({ message: ValidationErrors.describe(error.issue) })
-  return said.has(error._tag) ? new CommandFailed({ message: error.message }) : unanswered(baseUrl, error)
+  return said.has(error._tag) ? new CommandFailed({ message: inCommands(error.message) }) : unanswered(baseUrl, error)
 }
 
 /** The message of the service. */

@@ -1,5 +1,6 @@
 import { DateTime } from "effect"
 import type { TraceEntry } from "../../trace/TraceEntry.ts"
+import { inCommands } from "./InCommands.ts"
 
 const dateOf = (time: DateTime.Utc) => DateTime.formatIso(time).slice(0, 10)
 const clockOf = (time: DateTime.Utc) => DateTime.formatIso(time).slice(11, 23)
@@ -30,7 +31,7 @@ export const linesOf = ({
     ...steps.flatMap(({ at: time, ok, remedy, text }, index) => {
       const line = `${ok ? " " : "!"} ${time === null ? blank : clockOf(time)}  ${text}`
       const isSaidLater = steps.slice(index + 1).some((later) => later.remedy === remedy)
-      return remedy === null || isSaidLater ? [line] : [line, `  ${blank}  → ${remedy}`]
+      return remedy === null || isSaidLater ? [line] : [line, `  ${blank}  → ${inCommands(remedy)}`]
     })
   ]
 }

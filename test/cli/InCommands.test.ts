@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { commands, inCommands } from "../../src/cli/terminal/InCommands.ts"
+import * as CommandLine from "../CommandLine.ts"
+
+describe("A message of the service on the command line", () => {
+  it.each([
+    ["No domain with this id. GET /api/domains lists them", "No domain with this id. `inlet domains list` lists them"],
+    ["Call POST /api/domains/{id}/verify", "Call `inlet domains verify DOMAIN`"],
+    ["GET /api/domains/d-1 shows it.", "`inlet domains get d-1` shows it."],
+    ["then POST /api/domains/d-1/events/e-1/replay.", "then `inlet replay e-1`."],
+    ["GET /api/domains/d-1/webhooks/match?recipient=… names it", "`inlet webhooks match ADDRESS` names it"],
+    [
+      'PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "pull"} changes that',
+      "`inlet webhooks update DOMAIN PATTERN --action pull` changes that"
+    ],
+    ['PATCH /api/domains/d-1 {"spam": "tag"} delivers it', "`inlet domains spam d-1 tag` delivers it"],
+    [
+      'POST /api/domains with {"domain": "one.example"} attaches it again',
+      "`inlet domains add one.example` attaches it again"
+    ]
+  ])("names the command of a route: %s", (message, said) => {
+    assert.strictEqual(inCommands(message), said)
+  })
+
+  it.each([
+    "GET /api/domains/d-1/refusals lists them",
+    "GET /api/domains/{id}/replays lists them",
+    "stop it with DELETE /api/domains/{id}/replays/{replayId}",
+    "No route GET /api/domainsx"
+  ])("keeps a route without a command: %s", (message) => {
+    assert.strictEqual(inCommands(message), message)
+  })
+
+  it.effect("names only commands that exist", () =>
+    Effect.gen(function* () {
+      for (const [, command] of commands) {
+        const words = command.split(" ").slice(1)
+        const names = words.slice(0, words.findIndex((word) => /^(\$|--|[A-Z])/.test(word)) >>> 0)
+        const help = yield* CommandLine.run([...names, "--help"])
+        assert.include(help.stdout, `inlet ${names.join(" ")}`, command)
+        const [, flag] = / (--[a-z]+)/.exec(command) ?? []
+        if (flag !== undefined) assert.include(help.stdout, flag, command)
+      }
+    })
+  )
+})
