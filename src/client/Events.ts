@@ -65,14 +65,17 @@ export class Events {
 
   /**
    * The first matching events, now or within the timeout, while the service holds the request. Returns an empty page
-   * on timeout, whose `cursor_now` is the `after` of the next wait.
+   * on timeout, whose `cursor_now` is the `after` of the next wait. Leaves out mail that a sender rule or the mail
+   * scanner holds, unless `trust` says otherwise.
    */
   async wait<V extends View = "full">(
     domainId: string,
-    query: WaitQuery<V> = {},
+    asked: WaitQuery<V> = {},
     options: CallOptions = {}
   ): Promise<EventPage<V>> {
     const { signal, timeout = this.#requests.timeout } = options
+    // The first look is a list, which by itself has held mail, too.
+    const query = { ...asked, trust: asked.trust ?? ("passed" as const) }
     const ends = performance.now() + timeout
     // Existing mail is found with any timeout.
     const look = { signal, timeout: Math.max(grace, timeout) }

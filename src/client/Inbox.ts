@@ -36,6 +36,8 @@ const listPatience = 1_000
 /** The age up to which a code that has arrived counts. */
 const freshAge = "60s"
 
+const heldHint = 'Mail came that a sender rule or the mail scanner holds. events.list with { trust: "held" } lists it'
+
 interface Place extends Omit<InboxOptions, "domain"> {
   readonly domain: string
   readonly domainId: string
@@ -191,11 +193,12 @@ export class Inbox {
   ): Promise<NoMail> {
     const { after } = this.#options
     const query = { recipient: this.address, after, order: "asc", view: "brief", limit: 20 } as const
-    const list = this.#events.list(this.domainId, query, { signal, timeout: listPatience })
-    const arrived = await list.then(
-      ({ events }) => events.map(told),
-      () => undefined
-    )
+    const listed = (trust: "passed" | "held") =>
+      this.#events.list(this.domainId, { ...query, trust }, { signal, timeout: listPatience }).then(
+        ({ events }) => events.map(told),
+        () => undefined
+      )
+    const [arrived, held] = await Promise.all([listed("passed"), listed("held")])
     signal?.throwIfAborted()
     const narrowed = Object.entries(filter)
       .filter(([name, value]) => value !== undefined && (what === "" || name !== "has"))
@@ -209,7 +212,8 @@ export class Inbox {
           : `What has come to it:${lines(arrived)}`
     const isOld = what === "a code" && arrived?.some(({ has }) => has.includes("code")) === true
     const rule = isOld ? `\nWithout \`after\`, code() returns codes of the last ${freshAge}, each once` : ""
-    const refused = hint === undefined ? "" : `\n${hint}`
+    const isHeld = held !== undefined && held.length > 0
+    const refused = hint !== undefined ? `\n${hint}` : isHeld ? `\n${heldHint}` : ""
     return new NoMail(`${this.address} has not had ${wanted} within ${seconds(timeout)}. ${came}${rule}${refused}`, {
       address: this.address,
       arrived: arrived ?? []

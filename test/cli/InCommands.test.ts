@@ -36,7 +36,7 @@ describe("A message of the service on the command line", () => {
     Effect.gen(function* () {
       for (const [, command] of commands) {
         const words = command.split(" ").slice(1)
-        const names = words.slice(0, words.findIndex((word) => /^(\$|--|[A-Z])/.test(word)) >>> 0)
+        const names = words.slice(0, words.findIndex((word) => /^(\$|--|https|[A-Z])/.test(word)) >>> 0)
         const help = yield* CommandLine.run([...names, "--help"])
         assert.include(help.stdout, `inlet ${names.join(" ")}`, command)
         const [, flag] = / (--[a-z]+)/.exec(command) ?? []

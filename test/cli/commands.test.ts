@@ -149,7 +149,10 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         )
         assert.match(stdout, new RegExp(`^✓ domain +${inbox.domain} is verified`, "m"))
         assert.match(stdout, /^✓ starttls +The mail server mx\.inlet\.test offers STARTTLS/m)
-        assert.match(stdout, /^! webhook +No webhook is set.*\n {15}→ Set a webhook with PATCH/m)
+        assert.match(
+          stdout,
+          /^! webhook +No webhook is set.*\n {15}→ Set a webhook with `inlet domains webhook \S+ https:\/\/…`\. Held/m
+        )
         assert.strictEqual((yield* json("doctor", "--domain", inbox.domain)).status, "warning")
 
         const { json: own } = yield* inlet.call("POST", "/api/domains", {

@@ -160,6 +160,35 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("prints nothing of mail that a sender rule holds, and says how to see it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        yield* inlet.call("POST", `/api/domains/${inbox.domainId}/sender-rules`, {
+          key: inbox.key,
+          body: { list: "block", value: "evil@attacker.example" }
+        })
+        const mark = (yield* wait(inbox.key, "--mark")).stdout.trim()
+        const held = { to: inbox.address, from: "evil@attacker.example", ...codeMail("777888") }
+        yield* Mail.send(inlet.smtpPort, held)
+        yield* Mailbox.events(inbox)
+        for (const args of [["--code"], ["--code", "--after", mark], ["--after", mark]]) {
+          const late = yield* wait(inbox.key, ...args, "--timeout", "0s")
+          assert.deepStrictEqual([late.stdout, late.code], ["", 4])
+          assert.match(
+            late.stderr,
+            /Mail came that a sender rule or the mail scanner holds\. `inlet events list --trust held` lists it\n$/
+          )
+        }
+        const running = yield* Effect.forkChild(wait(inbox.key, "--code", "--timeout", "3s"))
+        yield* OpenWaits.are(1)
+        yield* Mail.send(inlet.smtpPort, held)
+        const early = yield* Fiber.join(running)
+        assert.deepStrictEqual([early.stdout, early.code], ["", 4])
+        assert.match(early.stderr, /`inlet events list --trust held` lists it\n$/)
+      })
+    )
+
     it.effect("prints no code that came 91 s before its start", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

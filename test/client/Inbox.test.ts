@@ -112,6 +112,38 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
+  it.effect("returns nothing of mail that a sender rule holds, whether it came before the call or during it", () =>
+    Effect.gen(function* () {
+      const { inbox, inlet, mail } = yield* begin
+      const { cursor_now: after } = yield* Effect.promise(() => inlet.events.list(inbox.domainId, { limit: 1 }))
+      yield* Effect.promise(() =>
+        inlet.senders.create(inbox.domainId, { list: "block", value: "evil@attacker.example" })
+      )
+      const held = { from: "evil@attacker.example", ...code("777888"), html: `<a href="${verify}">Verify</a>` }
+      yield* mail(held)
+      for (const call of [
+        () => inbox.code({ timeout: 100 }),
+        () => inbox.code({ after, timeout: 100 }),
+        () => inbox.link(undefined, { timeout: 100 }),
+        () => inbox.mail({ timeout: 100 })
+      ]) {
+        const error = yield* failure(call)
+        assert.instanceOf(error, NoMail)
+        assert.match(error.message, /Nothing has come to it\nMail came that a sender rule or the mail scanner holds/)
+      }
+      const waited = yield* Effect.promise(() => inlet.events.wait(inbox.domainId, { after }, { timeout: 100 }))
+      assert.deepStrictEqual(waited.events, [])
+      const all = yield* Effect.promise(() => inlet.events.wait(inbox.domainId, { after, trust: "held" }))
+      assert.lengthOf(all.events, 1)
+
+      const during = yield* Effect.forkChild(failure(() => inbox.code({ timeout: 1_000 })))
+      yield* mail(held)
+      const error = yield* Fiber.join(during)
+      assert.instanceOf(error, NoMail)
+      assert.match(error.message, /Mail came that a sender rule or the mail scanner holds/)
+    })
+  )
+
   it.effect("has an unused address without a request, and receives no other mail", () =>
     Effect.gen(function* () {
       const { domain, inbox, inlet, mail } = yield* begin
@@ -172,7 +204,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
       const error = yield* failure(() => inbox.mail({ timeout: 20 }))
       assert.instanceOf(error, NoMail)
       assert.match(error.message, /within 0 s\. The service did not say what has come to it$/)
-      assert.strictEqual(requests.length, 4)
+      assert.strictEqual(requests.length, 5)
       const aborted = yield* failure(() => inbox.mail({ signal: AbortSignal.timeout(50), timeout: 60_000 }))
       assert.propertyVal(aborted, "name", "TimeoutError")
     }).pipe(Effect.scoped)

@@ -205,10 +205,10 @@ describe("A wait of the client", () => {
       assert.deepStrictEqual(
         requests.map(({ url }) => url),
         [
-          "/api/domains/d/events?subject=Hi+%26+you&after=start&view=brief",
-          "/api/domains/d/events?subject=Hi+%26+you&after=start&view=brief&cursor=part-2",
-          "/api/domains/d/events?subject=Hi+%26+you&after=now-1&view=brief&wait=60",
-          "/api/domains/d/events?subject=Hi+%26+you&after=now-3&view=brief&wait=60"
+          "/api/domains/d/events?subject=Hi+%26+you&after=start&view=brief&trust=passed",
+          "/api/domains/d/events?subject=Hi+%26+you&after=start&view=brief&trust=passed&cursor=part-2",
+          "/api/domains/d/events?subject=Hi+%26+you&after=now-1&view=brief&trust=passed&wait=60",
+          "/api/domains/d/events?subject=Hi+%26+you&after=now-3&view=brief&trust=passed&wait=60"
         ]
       )
     }).pipe(Effect.scoped)

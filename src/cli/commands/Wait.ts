@@ -8,6 +8,7 @@ import { freshSeconds } from "../../workspaces/GivenCodes.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Given from "../terminal/Given.ts"
+import { inCommands } from "../terminal/InCommands.ts"
 import * as PrintedCodes from "../terminal/PrintedCodes.ts"
 import * as Service from "../terminal/Service.ts"
 import * as SpanText from "../terminal/SpanText.ts"
@@ -61,6 +62,14 @@ const look = Effect.fnUntraced(function* ({ api, id, query, skips, wanted }: Que
     page = yield* api.events.list({ params: { id }, query: { ...same, cursor: page.next_cursor } })
   }
 })
+
+/** Says that mail of an earlier time matches, but is held. */
+const holds = (api: Service.Client, id: DomainId, query: Question["query"]) =>
+  Effect.map(api.events.list({ params: { id }, query: { ...query, trust: "held", limit: 1 } }), ({ events }) =>
+    events.length === 0
+      ? undefined
+      : "Mail came that a sender rule or the mail scanner holds. `inlet events list --trust held` lists it"
+  )
 
 /** The current mark. */
 const markOf = (api: Service.Client, id: DomainId) =>
@@ -142,6 +151,8 @@ export const command = Command.make(
       }
       const filter = {
         view: "brief" as const,
+        // The first look is a list, which by itself has held mail, too.
+        trust: "passed" as const,
         ...(code ? { has: "code" as const } : wanted.link === undefined ? {} : { has: "link" as const }),
         ...Given.of({ from, fromDomain, subject, recipient: to })
       }
@@ -167,6 +178,7 @@ export const command = Command.make(
         if (left <= 0) {
           const what = code ? "a code" : wanted.link === undefined ? undefined : "such a link"
           const narrowed = [to, from, fromDomain, subject].some(Option.isSome) ? " that matches" : ""
+          if (hint === undefined && start !== undefined) hint = yield* holds(api, id, { ...filter, ...start })
           return yield* new CommandFailed({
             message: `No mail${what === undefined ? "" : ` with ${what}`}${narrowed} within ${Duration.format(timeout)}${hint === undefined ? "" : `. ${hint}`}`,
             exitCode: 4
@@ -182,7 +194,7 @@ export const command = Command.make(
         )
         found = next.found
         place = next.mark
-        hint = next.hint ?? hint
+        hint = next.hint === undefined ? hint : inCommands(next.hint)
       }
       if (code && found.event.extracted?.code?.confidence === "low") {
         yield* Console.error("This code is a guess: the mail may mean another one, or a person may not see it")

@@ -1,5 +1,7 @@
 /** The commands for routes, most special first. `$1` and `$2` are the ids of the path, or of the body. */
 export const commands: ReadonlyArray<readonly [route: string, command: string]> = [
+  ["The same request with trust=held and without wait", "inlet events list --trust held"],
+  ["GET /api/trace?to=:id", "inlet trace --to $1"],
   ["POST /api/instant-inbox", "inlet inboxes create"],
   ["POST /api/workspaces/keys", "inlet keys create"],
   ["GET /api/workspaces/keys", "inlet keys"],
@@ -13,6 +15,7 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["GET /api/domains/:id/mx", "inlet domains mx $1"],
   ["GET /api/domains/:id/health", "inlet doctor --domain $1"],
   ['PATCH /api/domains/:id/delivery {"pull": true}', "inlet domains pull $1"],
+  ['PATCH /api/domains/:id/delivery {"webhookUrl": "https://…"}', "inlet domains webhook $1 https://…"],
   ["PATCH /api/domains/:id/delivery", "inlet domains webhook $1 URL"],
   ["GET /api/domains/:id/webhooks/match?recipient=…", "inlet webhooks match ADDRESS"],
   ["GET /api/domains/:id/webhooks", "inlet webhooks list $1"],
