@@ -44,6 +44,12 @@ export const nameServer = program("dnsmasq", "apt-get install dnsmasq-base", "dn
 
 export const python = program("Python 3", "apt-get install python3", 'python3 -c "import email, smtplib, ssl"')
 
+export const ruby = program("Ruby", "apt-get install ruby", 'ruby -e "require %q(json); require %q(openssl)"')
+
+export const php = program("PHP", "apt-get install php-cli", "php --version")
+
+export const go: Need = { ...program("Go", "apt-get install golang-go", "go version"), isOptional: true }
+
 export const postfix = program(
   "Postfix, its user and the rights of root",
   "apt-get install postfix, and be root or have sudo without a password",

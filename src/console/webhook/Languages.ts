@@ -14,13 +14,16 @@ export const languages: ReadonlyArray<Language> = [
 
 export function verify(rawBody, headers) {
   const signed = ["x-service-signature", "x-service-signature-previous"].some((name) => isSigned(rawBody, headers[name]))
-  return signed && JSON.parse(rawBody).event_id === headers["x-service-event-id"]
+  const id = headers["x-service-event-id"]
+  return signed && id !== undefined && JSON.parse(rawBody).event_id === id
 }
 
 function isSigned(rawBody, signature = "") {
-  const [, t, v1] = /^t=(\\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? []
+  const secret = process.env.INLET_WEBHOOK_SECRET ?? ""
+  if (!secret.startsWith("whsec_")) throw new Error("Set INLET_WEBHOOK_SECRET to the signing secret")
+  const [, t, v1] = /^t=(\\d{1,12}),v1=([0-9a-f]{64})$/.exec(signature) ?? []
   if (t === undefined || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false
-  const expected = createHmac("sha256", process.env.INLET_WEBHOOK_SECRET).update(t + ".").update(rawBody).digest()
+  const expected = createHmac("sha256", secret).update(t + ".").update(rawBody).digest()
   return timingSafeEqual(expected, Buffer.from(v1, "hex"))
 }`
   },
@@ -32,14 +35,17 @@ def verify(raw_body: bytes, headers) -> bool:
     names = ("x-service-signature", "x-service-signature-previous")
     if not any(is_signed(raw_body, headers.get(name, "")) for name in names):
         return False
-    return json.loads(raw_body)["event_id"] == headers.get("x-service-event-id")
+    event_id = headers.get("x-service-event-id")
+    return event_id is not None and json.loads(raw_body)["event_id"] == event_id
 
 def is_signed(raw_body: bytes, signature: str) -> bool:
-    match = re.fullmatch(r"t=(\\d+),v1=([0-9a-f]{64})", signature)
+    secret = os.environ.get("INLET_WEBHOOK_SECRET", "")
+    if not secret.startswith("whsec_"):
+        raise RuntimeError("Set INLET_WEBHOOK_SECRET to the signing secret")
+    match = re.fullmatch(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})", signature)
     if match is None or abs(time.time() - int(match[1])) > 300:
         return False
-    secret = os.environ["INLET_WEBHOOK_SECRET"].encode()
-    expected = hmac.new(secret, match[1].encode() + b"." + raw_body, hashlib.sha256).hexdigest()
+    expected = hmac.new(secret.encode(), match[1].encode() + b"." + raw_body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected, match[2])`
   },
   {
@@ -50,13 +56,16 @@ require "openssl"
 def verify(raw_body, headers)
   names = ["x-service-signature", "x-service-signature-previous"]
   return false unless names.any? { |name| signed?(raw_body, headers[name].to_s) }
-  JSON.parse(raw_body)["event_id"] == headers["x-service-event-id"]
+  id = headers["x-service-event-id"]
+  !id.nil? && JSON.parse(raw_body)["event_id"] == id
 end
 
 def signed?(raw_body, signature)
-  match = /\\At=(\\d+),v1=([0-9a-f]{64})\\z/.match(signature)
+  secret = ENV.fetch("INLET_WEBHOOK_SECRET", "")
+  raise "Set INLET_WEBHOOK_SECRET to the signing secret" unless secret.start_with?("whsec_")
+  match = /\\At=(\\d{1,12}),v1=([0-9a-f]{64})\\z/.match(signature)
   return false if match.nil? || (Time.now.to_i - match[1].to_i).abs > 300
-  expected = OpenSSL::HMAC.hexdigest("SHA256", ENV.fetch("INLET_WEBHOOK_SECRET"), "#{match[1]}.#{raw_body}")
+  expected = OpenSSL::HMAC.hexdigest("SHA256", secret, "#{match[1]}.#{raw_body}")
   OpenSSL.fixed_length_secure_compare(expected, match[2])
 end`
   },
@@ -73,10 +82,11 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
-var form = regexp.MustCompile("^t=(\\\\d+),v1=([0-9a-f]{64})$")
+var form = regexp.MustCompile("^t=(\\\\d{1,12}),v1=([0-9a-f]{64})$")
 
 func Verify(rawBody []byte, headers http.Header) bool {
 	if !isSigned(rawBody, headers.Get("X-Service-Signature")) &&
@@ -86,10 +96,14 @@ func Verify(rawBody []byte, headers http.Header) bool {
 	var event struct {
 		ID string \`json:"event_id"\`
 	}
-	return json.Unmarshal(rawBody, &event) == nil && event.ID == headers.Get("X-Service-Event-Id")
+	return json.Unmarshal(rawBody, &event) == nil && event.ID != "" && event.ID == headers.Get("X-Service-Event-Id")
 }
 
 func isSigned(rawBody []byte, signature string) bool {
+	secret := os.Getenv("INLET_WEBHOOK_SECRET")
+	if !strings.HasPrefix(secret, "whsec_") {
+		panic("Set INLET_WEBHOOK_SECRET to the signing secret")
+	}
 	match := form.FindStringSubmatch(signature)
 	if match == nil {
 		return false
@@ -99,7 +113,7 @@ func isSigned(rawBody []byte, signature string) bool {
 	if err != nil || age > 300*time.Second || age < -300*time.Second {
 		return false
 	}
-	mac := hmac.New(sha256.New, []byte(os.Getenv("INLET_WEBHOOK_SECRET")))
+	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(match[1] + "."))
 	mac.Write(rawBody)
 	given, err := hex.DecodeString(match[2])
@@ -112,13 +126,18 @@ func isSigned(rawBody []byte, signature string) bool {
 function verify(string $rawBody, array $headers): bool {
     $signed = is_signed($rawBody, $headers['x-service-signature'] ?? '')
         || is_signed($rawBody, $headers['x-service-signature-previous'] ?? '');
-    return $signed && json_decode($rawBody)->event_id === ($headers['x-service-event-id'] ?? null);
+    $event = json_decode($rawBody);
+    return $signed && isset($event->event_id) && $event->event_id === ($headers['x-service-event-id'] ?? null);
 }
 
 function is_signed(string $rawBody, string $signature): bool {
-    if (!preg_match('/^t=(\\d+),v1=([0-9a-f]{64})$/D', $signature, $match)) return false;
+    $secret = getenv('INLET_WEBHOOK_SECRET') ?: '';
+    if (!str_starts_with($secret, 'whsec_')) {
+        throw new RuntimeException('Set INLET_WEBHOOK_SECRET to the signing secret');
+    }
+    if (!preg_match('/^t=(\\d{1,12}),v1=([0-9a-f]{64})$/D', $signature, $match)) return false;
     if (abs(time() - (int) $match[1]) > 300) return false;
-    $expected = hash_hmac('sha256', $match[1] . '.' . $rawBody, getenv('INLET_WEBHOOK_SECRET'));
+    $expected = hash_hmac('sha256', $match[1] . '.' . $rawBody, $secret);
     return hash_equals($expected, $match[2]);
 }`
   },
@@ -141,12 +160,13 @@ final class Inlet {
   }
 
   private static boolean isSigned(byte[] rawBody, String signature) throws Exception {
+    var secret = String.valueOf(System.getenv("INLET_WEBHOOK_SECRET"));
+    if (!secret.startsWith("whsec_")) throw new IllegalStateException("Set INLET_WEBHOOK_SECRET to the signing secret");
     var match = FORM.matcher(signature == null ? "" : signature);
     if (!match.matches()) return false;
     if (Math.abs(System.currentTimeMillis() / 1000 - Long.parseLong(match.group(1))) > 300) return false;
     var mac = Mac.getInstance("HmacSHA256");
-    var secret = System.getenv("INLET_WEBHOOK_SECRET").getBytes(StandardCharsets.UTF_8);
-    mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+    mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
     mac.update((match.group(1) + ".").getBytes(StandardCharsets.UTF_8));
     return MessageDigest.isEqual(mac.doFinal(rawBody), HexFormat.of().parseHex(match.group(2)));
   }
