@@ -114,10 +114,13 @@ export const fail = (
     readonly pauseSeconds: number
     /** Whether the next attempt goes on with the order at the authority. */
     readonly keepsOrder: boolean
+    /** Whether it has the same account, to which its orders belong. */
+    readonly keepsAccount: boolean
   }
 ) => sql`
   UPDATE certificates SET
-    order_url = CASE WHEN ${failure.keepsOrder} THEN order_url END,
+    order_url = CASE WHEN ${failure.keepsOrder && failure.keepsAccount} THEN order_url END,
+    account_key = CASE WHEN ${failure.keepsAccount} THEN account_key END,
     attempted_at = now(), pause_seconds = ${failure.pauseSeconds}, failures = failures + 1,
     problem = ${failure.problem}, lease = NULL, leased_until = NULL
   WHERE host = ${host} AND directory = ${directory} AND lease = ${lease}::uuid

@@ -2,6 +2,7 @@ import { Context, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 
 /** How long a process answers from memory, so that requests of strangers cost the database one query a second. */
 export const memory = Duration.seconds(1)
@@ -56,7 +57,7 @@ export class ChallengeAnswers extends Context.Service<
       const open = yield* Bugs.die(list()).pipe(
         // The first client may disconnect, while others wait for the same answer.
         Effect.uninterruptible,
-        Effect.cachedWithTTL(memory)
+        Elapsed.cached(memory)
       )
       return ChallengeAnswers.of({
         find: (token) =>

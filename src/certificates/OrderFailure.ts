@@ -25,6 +25,12 @@ export const pauseSeconds = Effect.fnUntraced(function* (error: OrderError, fail
   return Math.ceil(Math.max(own, Math.min(asked, mostSeconds)))
 })
 
+const lostAccount: ReadonlySet<string> = new Set(["unauthorized", "accountDoesNotExist"])
+
+/** Whether the authority no longer takes the account, which it has deactivated or forgotten. */
+export const isAboutAccount = (error: OrderError): boolean =>
+  error._tag === "Refused" && error.step === "account" && lostAccount.has(error.type)
+
 /** The failure, and what to do about it. */
 export const explain = (error: OrderError, host: string, challenge: "http" | "dns"): string => {
   const advice = adviceOn(error, host, challenge)
@@ -41,6 +47,9 @@ const adviceOn = (error: OrderError, host: string, challenge: "http" | "dns"): s
     case "Unreachable":
       return "Check that this machine reaches ACME_DIRECTORY. Inlet connects directly, without a proxy"
     case "Refused":
+      if (isAboutAccount(error)) return "Inlet makes another account with the next attempt"
+      // The authority has not looked at the host yet.
+      if (error.step !== undefined) return ofAny(host)[error.type] ?? ""
       return challenge === "http"
         ? (ofHttp(host)[error.type] ?? ofAny(host)[error.type] ?? "")
         : ofDns(host, error.type)

@@ -2,7 +2,7 @@ import { Clock, DateTime, Effect, Option, Random, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
-import { CertificateAuthority } from "../providers/authority/CertificateAuthority.ts"
+import { CertificateAuthority, Unreachable } from "../providers/authority/CertificateAuthority.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as CertificateKeys from "./CertificateKeys.ts"
@@ -75,7 +75,8 @@ export const make = Effect.fnUntraced(function* (place: CertificateRows.Place, c
     const problem = OrderFailure.explain(error, host, challenge)
     // The same order would bring the same certificate again.
     const keepsOrder = !(error._tag === "Refused" && IssuedCertificate.isUnusable(error))
-    yield* CertificateRows.fail(sql, place, lease, { problem, pauseSeconds, keepsOrder })
+    const keepsAccount = !OrderFailure.isAboutAccount(error)
+    yield* CertificateRows.fail(sql, place, lease, { problem, pauseSeconds, keepsOrder, keepsAccount })
     const now = yield* Clock.currentTimeMillis
     yield* Effect.logWarning(
       isRenewal
@@ -98,13 +99,16 @@ export const make = Effect.fnUntraced(function* (place: CertificateRows.Place, c
 
   const attempt = (lease: string, claimed: CertificateRows.Claimed) =>
     issue(lease, claimed).pipe(
+      Effect.timeoutOrElse({
+        duration: longest,
+        orElse: () => new Unreachable({ message: `The order took longer than ${longest}`, retryAfterSeconds: null })
+      }),
       Effect.catchTags({
         NotProven: (error) => failed(lease, claimed, error),
         Refused: (error) => failed(lease, claimed, error),
         RateLimited: (error) => failed(lease, claimed, error),
         Unreachable: (error) => failed(lease, claimed, error)
       }),
-      Effect.timeout(longest),
       Effect.raceFirst(extending(lease)),
       // After an outcome nothing is leased.
       Effect.ensuring(

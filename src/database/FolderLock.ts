@@ -1,6 +1,7 @@
 import { connect, createServer, type Server } from "node:net"
 import { dirname } from "node:path"
-import { Clock, Effect, FileSystem, Path, Random, Schema } from "effect"
+import { Effect, FileSystem, Path, Random, Schema } from "effect"
+import * as Elapsed from "../schedule/Elapsed.ts"
 
 /** Another process uses this folder, whose embedded database can serve only one. */
 export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken", { message: Schema.String }) {}
@@ -25,7 +26,7 @@ const Name = /^lock\.[a-z0-9]{4}$/
 export const hold = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const end = (yield* Clock.currentTimeMillis) + patienceMillis
+  const end = (yield* Elapsed.millis) + patienceMillis
 
   const taken = new FolderTaken({
     message: `${folder} is in use by another process. Stop it, choose another DATA_DIR, or set DATABASE_URL to share one database`
@@ -64,7 +65,7 @@ export const hold = Effect.fnUntraced(function* (folder: string) {
           yield* Effect.forEach(found.stale, (name) => fs.remove(path.join(folder, name), { force: true }))
           return lock.close
         }
-        if ((yield* Clock.currentTimeMillis) > end) return yield* taken
+        if ((yield* Elapsed.millis) > end) return yield* taken
         yield* pause
       }
     }).pipe(Effect.onError(() => lock.close))
@@ -74,7 +75,7 @@ export const hold = Effect.fnUntraced(function* (folder: string) {
     while (true) {
       const held = yield* attempt
       if (held !== undefined) return held
-      if ((yield* Clock.currentTimeMillis) > end) return yield* taken
+      if ((yield* Elapsed.millis) > end) return yield* taken
       yield* pause
     }
   })

@@ -1,5 +1,6 @@
 import { Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import * as Elapsed from "../schedule/Elapsed.ts"
 
 /** How long an effect waits for the database. */
 interface Allowance {
@@ -40,7 +41,7 @@ export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswere
       const { budget, statementMillis } = Context.get(context, Patience)
       const most = budget === undefined ? statementMillis : Math.min(statementMillis, budget.millisLeft)
       if (most <= 0) return resume(Effect.fail(late))
-      const started = realClock.currentTimeMillisUnsafe()
+      const started = Elapsed.millisOf(realClock)
       let isLate = false
       const fiber = Effect.runForkWith(context)(effect)
       const giveUp = () => {
@@ -52,7 +53,7 @@ export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswere
       const timer = setTimeout(giveUp, most)
       fiber.addObserver((exit) => {
         clearTimeout(timer)
-        const elapsed = realClock.currentTimeMillisUnsafe() - started
+        const elapsed = Elapsed.millisOf(realClock) - started
         // A timer can fire before the clock shows its time. The rest of a millisecond would let one more query start.
         const took = isLate ? Math.max(elapsed, most) : elapsed
         if (took >= slowMillis && budget !== undefined) budget.millisLeft -= took

@@ -5,6 +5,7 @@ import { Agent, buildConnector, errors } from "undici"
 import { BoundedMap } from "../cache/BoundedMap.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as EgressRules from "./EgressRules.ts"
 import { type Answer, Exchange } from "./Exchange.ts"
 import * as FailureReason from "./FailureReason.ts"
@@ -95,7 +96,7 @@ const makeHosts = Effect.gen(function* () {
       )
     )
   // Avoids a DNS query per request for receivers that close their connections.
-  const recent = yield* Cache.makeWith(inDns, {
+  const recent = yield* Cache.makeWith((host: string) => Elapsed.ofLookup(inDns(host)), {
     capacity: 1_000,
     timeToLive: (exit) => (Exit.isSuccess(exit) ? "5 seconds" : "1 second")
   })
@@ -122,7 +123,7 @@ const makeHosts = Effect.gen(function* () {
     yield* permitted(hostname.replace(/^\[|\]$/g, ""), inDns)
   })
 
-  return { check, permitted: (host: string) => permitted(host, (name) => Cache.get(recent, name)) }
+  return { check, permitted: (host: string) => permitted(host, (name) => Elapsed.ofCache(Cache.get(recent, name))) }
 })
 
 type Permitted = Effect.Success<typeof makeHosts>["permitted"]

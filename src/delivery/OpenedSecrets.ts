@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { BoundedMap } from "../cache/BoundedMap.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import type { SealedDelivery } from "./Lease.ts"
 
@@ -41,7 +42,7 @@ const make = Effect.gen(function* () {
   /** Decrypted secrets by their encrypted form, so that a rotation takes effect at once. */
   const known = (sealed: Sealed): SigningSecrets | undefined => {
     const found = kept.get(ownerOf(sealed))
-    return found !== undefined && found.until > clock.currentTimeMillisUnsafe() && isSame(found.sealed, sealed)
+    return found !== undefined && found.until > Elapsed.millisOf(clock) && isSame(found.sealed, sealed)
       ? found.secrets
       : undefined
   }
@@ -59,7 +60,7 @@ const make = Effect.gen(function* () {
       // Copied, so that it does not retain the payload.
       sealed: { workspaceId, signingSecret, previousSigningSecret: previous },
       secrets,
-      until: clock.currentTimeMillisUnsafe() + keptMillis
+      until: Elapsed.millisOf(clock) + keptMillis
     })
     return secrets
   })

@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Signable } from "../providers/signing/WebhookSigner.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { Egress } from "./Egress.ts"
 import * as FailureReason from "./FailureReason.ts"
 import type { LeasedDelivery } from "./Lease.ts"
@@ -43,13 +44,13 @@ export class WebhookSender extends Context.Service<
 
       const send: WebhookSender["Service"]["send"] = ({ eventId, headers, payload, secrets, url, workspaceId }) =>
         Effect.suspend(() => {
-          const started = clock.currentTimeMillisUnsafe()
+          const started = Elapsed.millisOf(clock)
           const end = (outcome: Partial<Outcome>): Outcome => ({
             ...unanswered,
             ...outcome,
-            durationMs: Math.max(0, clock.currentTimeMillisUnsafe() - started)
+            durationMs: Elapsed.millisOf(clock) - started
           })
-          const seconds = Math.floor(started / 1_000)
+          const seconds = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
           return sign({ workspaceId, eventId, body: payload, seconds, secrets }).pipe(
             Effect.flatMap((signature) =>
               egress.send({ url, headers: RequestHeaders.of(signature, headers), body: payload })

@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Record, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Record, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
 import { Conflict } from "../model/ApiError.ts"
@@ -6,6 +6,7 @@ import type { Domain } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { catchAllOf, type WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as AnswerAdvice from "./AnswerAdvice.ts"
 import { Egress } from "./Egress.ts"
 import * as BasicAuth from "./formats/BasicAuth.ts"
@@ -69,7 +70,7 @@ export class WebhookTrial extends Context.Service<
         const payload = TestEvent.payload({ id, domainId: domain.id, domain: domain.domain, webhookId, pattern, now })
         const secrets = yield* signer.secretsOf(workspaceId, webhookId)
         const sign = signer.with(workspaceId, secrets)
-        const started = yield* Clock.currentTimeMillis
+        const started = yield* Elapsed.millis
         const unsent = (message: string) => Effect.succeed([{ headers: {}, body: payload }, message] as const)
         const [request, outcome] = yield* inFormat({ id: webhookId, url }, { id, payload }, secrets).pipe(
           // The sample has no files, so that every format writes it as text.
@@ -90,7 +91,7 @@ export class WebhookTrial extends Context.Service<
             Unmade: ({ message }) => unsent(`No request was made: ${message}. Choose another format`)
           })
         )
-        const durationMs = Math.max(0, (yield* Clock.currentTimeMillis) - started)
+        const durationMs = (yield* Elapsed.millis) - started
         const common = { event_id: id, durationMs, request }
         if (typeof outcome === "string") return { ...common, ...unanswered, error: outcome }
         if (outcome._tag === "Failure") {

@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { HeavyReads } from "../database/HeavyReads.ts"
@@ -10,6 +10,7 @@ import type { EventId } from "../model/InboundEvent.ts"
 import type { Page } from "../model/Page.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import * as Settings from "../Settings.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as EventQuery from "./EventQuery.ts"
 import * as EventReplays from "./EventReplays.ts"
 import * as IndexedFilter from "./IndexedFilter.ts"
@@ -178,15 +179,15 @@ export class Events extends Context.Service<
       ) {
         // Before the first query, so that events during it count as new.
         let seen = yield* lastPosition(domainId)
-        const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(time)
+        const until = (yield* Elapsed.millis) + Duration.toMillis(time)
         let first = yield* page(domainId, filter, { limit, order, last: seen })
         // A search reads some thousand events at a time.
         while (first.items.length === 0 && first.nextCursor !== null) {
-          if ((yield* Clock.currentTimeMillis) >= until) return first
+          if ((yield* Elapsed.millis) >= until) return first
           first = yield* page(domainId, filter, { limit, order, last: seen }, first.nextCursor)
         }
         if (first.items.length > 0) return first
-        const left = until - (yield* Clock.currentTimeMillis)
+        const left = until - (yield* Elapsed.millis)
         const look = Effect.gen(function* () {
           const last = yield* lastPosition(domainId)
           if (last === seen) return nothing

@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
@@ -9,6 +9,7 @@ import { ReplayId, ReplayStatus } from "../model/Replay.ts"
 import { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork } from "../schedule/DueWork.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as ReplayCandidates from "./ReplayCandidates.ts"
 
 /** Maximum deliveries of a job that are due at once. */
@@ -150,11 +151,11 @@ export const layer = Layer.effectDiscard(
     )
     const round = Effect.gen(function* () {
       if (!(yield* isDue)) return yield* Effect.sleep("500 millis")
-      const began = yield* Clock.currentTimeMillis
+      const began = yield* Elapsed.millis
       const stepped = yield* step(sql)
       if (stepped === undefined) return yield* Effect.sleep("500 millis")
       for (const due of stepped.queued) feed.announce(stepped.domainId, { due })
-      yield* Effect.sleep((yield* Clock.currentTimeMillis) - began)
+      yield* Effect.sleep((yield* Elapsed.millis) - began)
     })
     yield* BackgroundLoop.endless("A step of a replay failed; it is tried again", round)
   })

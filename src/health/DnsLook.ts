@@ -1,6 +1,7 @@
 import { isIP } from "node:net"
 import { Cache, Context, Effect, Layer, Result, Semaphore } from "effect"
 import { Dns, Host, NetAddress } from "effect/net"
+import * as Elapsed from "../schedule/Elapsed.ts"
 
 /** A host of the MX records, as DNS describes it. */
 export interface LookedUpHost {
@@ -130,13 +131,14 @@ export class DnsLook extends Context.Service<
                   texts: txtName === undefined ? null : Result.fail(late)
                 })
             }),
-            Effect.withSpan("DnsLook.at")
+            Effect.withSpan("DnsLook.at"),
+            Elapsed.ofLookup
           )
         }
       })
 
       return DnsLook.of({
-        at: (domain, txtName) => Cache.get(kept, txtName === null ? domain : `${domain} ${txtName}`)
+        at: (domain, txtName) => Elapsed.ofCache(Cache.get(kept, txtName === null ? domain : `${domain} ${txtName}`))
       })
     })
   )

@@ -1,6 +1,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { Dns, Host } from "effect/net"
 import * as Settings from "../Settings.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { type Talk, talk } from "./SmtpProbe.ts"
 
 /** The port where senders deliver. Tests use another one. */
@@ -74,7 +75,7 @@ export class MailHost extends Context.Service<MailHost, { readonly look: Effect.
         return { host, port: standard, isNearby: false, problem: null, answers }
       }).pipe(Effect.withSpan("MailHost.look"))
 
-      return MailHost.of({ look: yield* Effect.cachedWithTTL(look, keptFor) })
+      return MailHost.of({ look: yield* Elapsed.cached(keptFor)(look) })
     })
   )
 }

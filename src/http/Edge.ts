@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Cause, Clock, Effect, Exit, Metric, Option } from "effect"
+import { Cause, Effect, Exit, Metric, Option } from "effect"
 import * as ByteSize from "effect/ByteSize"
 import { SecureRandom } from "effect/crypto"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -10,6 +10,7 @@ import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import { Asker } from "../database/Turns.ts"
 import * as Settings from "../Settings.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { AllowedMethods } from "./AllowedMethods.ts"
 import { AnswerRoom } from "./answers/AnswerRoom.ts"
 import * as CurrentAnswer from "./answers/CurrentAnswer.ts"
@@ -80,7 +81,7 @@ export const layer = HttpRouter.middleware(
         const asked = request.headers["x-request-id"]
         const id = asked !== undefined && /^[\w.:-]{1,128}$/.test(asked) ? asked : yield* random.uuidV7()
         const path = RequestPath.of(request.url)
-        const started = yield* Clock.currentTimeMillis
+        const started = yield* Elapsed.millis
         const largest = BodyLimit.of(request, path, messageBytes)
         const answer = begin(request, ClientAddress.of(request, trustProxy))
 
@@ -119,7 +120,7 @@ export const layer = HttpRouter.middleware(
             method: request.method,
             path,
             status: response.status,
-            duration_ms: (yield* Clock.currentTimeMillis) - started
+            duration_ms: (yield* Elapsed.millis) - started
           })
         )
         return response.pipe(

@@ -8,6 +8,7 @@ import type { RuleInForce } from "../model/SenderRule.ts"
 import type { SpamAction } from "../model/Spam.ts"
 import type { Route } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as RulesInForce from "../trust/RulesInForce.ts"
 import * as RouteColumn from "../webhooks/routes/RouteColumn.ts"
 import * as Deadline from "./Deadline.ts"
@@ -73,7 +74,7 @@ export const make = Effect.gen(function* () {
 
   const clock = yield* Clock.Clock
   let busy = new Map<DomainName, Known>()
-  let began = clock.currentTimeMillisUnsafe()
+  let began = Elapsed.millisOf(clock)
 
   const findAll = (names: ReadonlyArray<DomainName>) =>
     Effect.map(Patience.ofRequest(find([...new Set(names)])), (rows) => {
@@ -96,7 +97,7 @@ export const make = Effect.gen(function* () {
 
   return {
     recent: (name: DomainName): Admission | undefined => {
-      const now = clock.currentTimeMillisUnsafe()
+      const now = Elapsed.millisOf(clock)
       if (now - began >= goodForMillis) {
         busy = new Map()
         began = now

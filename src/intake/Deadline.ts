@@ -1,6 +1,7 @@
 import { Clock, Effect, Exit, FiberSet } from "effect"
 import * as Patience from "../database/Patience.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { NotStored, notStored } from "./NotStored.ts"
 
 /** Time after which a sender gets 451, because the database or raw store hangs. */
@@ -44,7 +45,7 @@ export const make = Effect.gen(function* () {
   const underWay = new Map<Pending, Waiting>()
 
   const look = yield* BackgroundLoop.whileBusy(lookMillis, "A look at the messages under way failed", () => {
-    const now = clock.currentTimeMillisUnsafe()
+    const now = Elapsed.millisOf(clock)
     for (const [pending, { late, since }] of underWay) {
       // Ordered by their start.
       if (now - since < millis) break
@@ -59,7 +60,7 @@ export const make = Effect.gen(function* () {
     Effect.callback<A, E | NotStored>((resume) => {
       const pending: Pending = { isOver: false }
       const late = () => resume(Effect.fail(new NotStored({ cause: tooLate })))
-      underWay.set(pending, { since: clock.currentTimeMillisUnsafe(), late })
+      underWay.set(pending, { since: Elapsed.millisOf(clock), late })
       look()
       const working = Effect.flatMap(work(pending), ({ after, answer }) => {
         underWay.delete(pending)

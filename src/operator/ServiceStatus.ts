@@ -1,11 +1,12 @@
 import { statfs } from "node:fs/promises"
-import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as CertificateState from "../certificates/CertificateState.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as ChangedSettings from "../settings/ChangedSettings.ts"
 import { version } from "../Version.ts"
 
@@ -83,7 +84,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
       ]
       const settings = yield* ChangedSettings.of(Settings.documented)
       const certificate = yield* CertificateState.make
-      const startedAt = yield* Clock.currentTimeMillis
+      const startedAt = yield* Elapsed.millis
 
       const counted = (table: "inbound_emails" | "deliveries", condition: string) => sql`(
         SELECT count(*)::int FROM (
@@ -147,7 +148,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
           node: process.version,
           mode,
           roles,
-          uptime_seconds: Math.floor(((yield* Clock.currentTimeMillis) - startedAt) / 1_000),
+          uptime_seconds: Math.floor(((yield* Elapsed.millis) - startedAt) / 1_000),
           memory_bytes: process.memoryUsage.rss(),
           database: {
             kind: row?.isEmbedded === true ? ("embedded" as const) : ("server" as const),

@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import type { MailsInHand } from "./MailsInHand.ts"
 
 /**
@@ -32,7 +33,7 @@ export const keep = Effect.fnUntraced(function* (inHand: MailsInHand) {
     renewEvery,
     "The leases of messages that wait to be read could not be extended",
     Effect.suspend(() => {
-      const ids = inHand.ids({ since: clock.currentTimeMillisUnsafe() - longestInHandMilliseconds })
+      const ids = inHand.ids({ since: Elapsed.millisOf(clock) - longestInHandMilliseconds })
       if (ids.length === 0) return Effect.void
       return Effect.asVoid(sql`
         UPDATE inbound_emails SET leased_until = now() + interval '60 seconds'

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os"
 import { Clock, Effect, FiberSet, Metric } from "effect"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { ParserPool } from "./ParserPool.ts"
 import { ThreadLimits } from "./ThreadLimits.ts"
 import { ThreadScript } from "./ThreadScript.ts"
@@ -51,7 +52,7 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
       script: (yield* ThreadScript).href
     },
     limits,
-    now: () => clock.currentTimeMillisUnsafe(),
+    now: () => Elapsed.millisOf(clock),
     nicenessForSlow,
     cores: availableParallelism(),
     fewestThreads: isForDelivery ? 1 : 0,

@@ -6,6 +6,7 @@ import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { type Spam, unscanned } from "../model/Spam.ts"
 import * as Traits from "../model/Traits.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as LoopGuard from "../trust/LoopGuard.ts"
 import * as EventWriter from "./EventWriter.ts"
 import type { Mail } from "./Mail.ts"
@@ -89,7 +90,7 @@ export class Reader extends Context.Service<
         Effect.suspend(() => {
           const tenant = tenantOf(mail)
           const inMemory = { id: mail.id, bytes: memoryOf(mail) }
-          inHand.enter(tenant, inMemory, clock.currentTimeMillisUnsafe())
+          inHand.enter(tenant, inMemory, Elapsed.millisOf(clock))
           mail.message = undefined
           const scan = scans && beginScan(scans, tenant, mail, message)
           const parsed = threads.read(tenant, taskOf(mail), message, load(mail))

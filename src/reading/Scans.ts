@@ -2,6 +2,7 @@ import { Cause, Clock, Effect, Exit, FiberSet, Metric, Option } from "effect"
 import { type Spam, type SpamVerdict, unscanned } from "../model/Spam.ts"
 import { MailScanner, ScanFailed, type Scannable } from "../providers/scanner/MailScanner.ts"
 import * as Settings from "../Settings.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { ScanBreaker } from "./ScanBreaker.ts"
 import { type ScanJob, ScanQueue } from "./ScanQueue.ts"
 
@@ -51,7 +52,7 @@ export const make = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const context = yield* Effect.context()
   const fork = yield* FiberSet.makeRuntime()
-  const now = () => clock.currentTimeMillisUnsafe()
+  const now = () => Elapsed.millisOf(clock)
   const breaker = new ScanBreaker(now)
   const queue = new ScanQueue({ most: concurrency, now })
 

@@ -4,6 +4,7 @@ import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import { Asker } from "../database/Turns.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { type limits, type Noted, type Refusal, RefusalBuffer } from "./RefusalBuffer.ts"
 import * as RefusalRows from "./RefusalRows.ts"
 import * as RefusalTargets from "./RefusalTargets.ts"
@@ -76,9 +77,9 @@ export class RefusalNotes extends Context.Service<
       )
 
       const round = Effect.gen(function* () {
-        const began = yield* Clock.currentTimeMillis
+        const began = yield* Elapsed.millis
         const written = yield* some
-        const took = (yield* Clock.currentTimeMillis) - began
+        const took = (yield* Elapsed.millis) - began
         // Leaves the database to others at least half of the time.
         yield* Effect.sleep(written < batch ? idleMillis : Math.max(took, 50))
       }).pipe(Effect.tapCause(() => Effect.sleep(afterFailureMillis)))

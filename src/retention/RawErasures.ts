@@ -1,9 +1,10 @@
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { InboundEmailId } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork } from "../schedule/DueWork.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 
 /** Limits of one round, because incoming mail uses the same disk. */
 const mostRecords = 512
@@ -71,9 +72,9 @@ export const layerWorker = Layer.effectDiscard(
     const isDue = yield* (yield* DueWork).watch(sql`SELECT true FROM raw_erasures WHERE due_at <= now() LIMIT 1`)
     const round = Effect.gen(function* () {
       if (!(yield* isDue)) return yield* Effect.sleep("2 seconds")
-      const began = yield* Clock.currentTimeMillis
+      const began = yield* Elapsed.millis
       const erased = yield* erase
-      const took = (yield* Clock.currentTimeMillis) - began
+      const took = (yield* Elapsed.millis) - began
       yield* Effect.sleep(erased === 0 ? "2 seconds" : Math.max(50, took))
     })
     yield* BackgroundLoop.endless("Erasing raw messages failed", round)

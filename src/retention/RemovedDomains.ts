@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Patience from "../database/Patience.ts"
 import { Asker } from "../database/Turns.ts"
@@ -7,6 +7,7 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import type { RawStoreError } from "../providers/storage/RawStoreError.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork } from "../schedule/DueWork.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 
 /** Limits of one statement, because others wait for the embedded database's session meanwhile. */
 const fewest = 200
@@ -83,9 +84,9 @@ export const layerWorker = Layer.effectDiscard(
     let count = fewest
     const round = Effect.gen(function* () {
       if (!(yield* isDue)) return yield* Effect.sleep("1 second")
-      const began = yield* Clock.currentTimeMillis
+      const began = yield* Elapsed.millis
       const messages = yield* removeSome(count)
-      const took = (yield* Clock.currentTimeMillis) - began
+      const took = (yield* Elapsed.millis) - began
       if (messages === count) count = next(count, took)
       yield* Effect.sleep(messages === undefined ? "1 second" : took)
     })

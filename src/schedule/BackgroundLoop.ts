@@ -1,5 +1,6 @@
-import { Cause, Clock, type Duration, Effect, Latch, type LogLevel, Schedule } from "effect"
+import { Cause, type Duration, Effect, Latch, type LogLevel, Schedule } from "effect"
 import * as ErrorOrigin from "../ErrorOrigin.ts"
+import * as Elapsed from "./Elapsed.ts"
 
 /** The log line of a failed round, at level `Error` by default. */
 export interface Failure {
@@ -28,7 +29,7 @@ const surviveAll = <A, E, R>(failure: string | Failure, round: Effect.Effect<A, 
   let toldAt = 0
   return Effect.matchCauseEffect(round, {
     onFailure: (cause) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(Elapsed.millis, (now) => {
         failures++
         if (failures > 1 && now - toldAt < pauseBetweenLines) return Effect.logDebug(says, cause)
         toldAt = now

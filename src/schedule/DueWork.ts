@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
+import * as Elapsed from "./Elapsed.ts"
 
 /** Milliseconds that a look counts. Tests shorten it. */
 export const LookEvery = Context.Reference("inlet/schedule/DueWork/LookEvery", {
@@ -46,12 +47,12 @@ export const layer = Layer.effect(
       // A failed look counts too, so that the loops do not wait for one after another.
       Effect.ensuring(
         Effect.sync(() => {
-          lookedAt = clock.currentTimeMillisUnsafe()
+          lookedAt = Elapsed.millisOf(clock)
         })
       )
     )
     const look = oneAtATime.withPermits(1)(
-      Effect.suspend(() => (clock.currentTimeMillisUnsafe() - lookedAt < lookEvery ? Effect.void : lookAgain))
+      Effect.suspend(() => (Elapsed.millisOf(clock) - lookedAt < lookEvery ? Effect.void : lookAgain))
     )
 
     return {

@@ -11,6 +11,7 @@ import { throughServer } from "../model/InboundEmail.ts"
 import * as Shutdown from "../process/Shutdown.ts"
 import * as RefusedHeader from "../refusals/RefusedHeader.ts"
 import * as Settings from "../Settings.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as DataStream from "./DataStream.ts"
 import * as ForwardedClient from "./ForwardedClient.ts"
 import { GuardedServer } from "./GuardedServer.ts"
@@ -243,7 +244,7 @@ export const layer = Layer.effectDiscard(
       greet,
       isBalancer: AddressRange.contains(proxyFrom),
       isRelay: AddressRange.contains(xforwardFrom),
-      now: () => clock.currentTimeMillisUnsafe()
+      now: () => Elapsed.millisOf(clock)
     })
     // Replaces the logger option, with which the library copies every entry of every level.
     server.logger = {

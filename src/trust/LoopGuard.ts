@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 import { BoundedMap } from "../cache/BoundedMap.ts"
 import type { DomainId } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 
 /** Maximum pairs of author and address that one process remembers: about 3 MB. */
 const mostPairs = 10_000
@@ -36,7 +37,7 @@ export const make = Effect.gen(function* () {
     exceeds: (answer) => {
       if (answersPerHour === 0) return false
       const key = keyOf(answer)
-      const now = clock.currentTimeMillisUnsafe()
+      const now = Elapsed.millisOf(clock)
       const known = counts.get(key)
       const current = known === undefined || now - known.since >= hour ? { since: now, count: 0 } : known
       current.count++

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -8,6 +8,7 @@ import { NotFound, Unauthorized } from "../model/ApiError.ts"
 import { type ConsoleSession, SessionId } from "../model/ConsoleSession.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import { KeyId } from "../model/WorkspaceKey.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { type Opened, recheckFrom, Workspaces } from "./Workspaces.ts"
 
 /** Hours without a request after which a session ends. */
@@ -185,7 +186,7 @@ export class ConsoleSessions extends Context.Service<
         function* (cookie) {
           const { watch } = workspaces.replacements()
           const look = ownSession(cookie)
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* Elapsed.millis
           const session = yield* look
           yield* noteUse(session)
           return {

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, PubSub, type Redacted, Schedule, Stream } from "effect"
+import { Context, Effect, Layer, PubSub, type Redacted, Schedule, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -6,6 +6,7 @@ import { type Conflict, NotFound, Unauthorized } from "../model/ApiError.ts"
 import type { KeyLimit } from "../model/KeyLimit.ts"
 import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
 import type { KeyId, WorkspaceKey } from "../model/WorkspaceKey.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as ApiKey from "./ApiKey.ts"
 import { SecretsKey } from "./SecretsKey.ts"
 import * as SigningSecret from "./SigningSecret.ts"
@@ -35,7 +36,7 @@ const justNow = 100
 
 /** Looks a key or session up again, once the last look-up is older than `justNow`. */
 export const recheckFrom = <A, E>(lookedUpAt: number, look: Effect.Effect<A, E>): Effect.Effect<void, E> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => (now - lookedUpAt < justNow ? Effect.void : Effect.asVoid(look)))
+  Effect.flatMap(Elapsed.millis, (now) => (now - lookedUpAt < justNow ? Effect.void : Effect.asVoid(look)))
 
 /** Ends held requests whose key or session no longer works. */
 export interface Replacements {
@@ -157,7 +158,7 @@ export class Workspaces extends Context.Service<
       const authenticate = Effect.fn("Workspaces.authenticate")(function* (apiKey: Redacted.Redacted) {
         const { watch } = replacements()
         const look = opened(apiKey)
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Elapsed.millis
         const found = yield* look
         return { ...found, untilReplaced: watch(found.id, look), stillValid: recheckFrom(now, look) }
       })

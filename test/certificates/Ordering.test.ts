@@ -178,6 +178,12 @@ describe("A refused order", () => {
     ["sends a large answer", "directory", { bytes: 1_000_000 }, /does not answer \(ERR_BAD_RESPONSE\)/],
     ["sends no ACME", "directory", { bytes: 10 }, /gave an answer that is not ACME/],
     [
+      "refuses the order before it looks at the host",
+      "newOrder",
+      { status: 403, type: "unauthorized", detail: "Not this name" },
+      /says: Not this name$/
+    ],
+    [
       "does not issue for the host",
       "newOrder",
       { status: 400, type: "rejectedIdentifier", detail: "Forbidden by policy" },
@@ -196,6 +202,36 @@ describe("A refused order", () => {
         assert.notStrictEqual(yield* serial, "none")
       }))
   }
+
+  test("says nothing of the host and has another account next time if the authority has deactivated the account", () =>
+    Effect.gen(function* () {
+      const acme = yield* Acme
+      yield* acme.mishaps("newAccount", { status: 403, type: "unauthorized", detail: "The account is deactivated" })
+      yield* World.order()
+      assert.match(
+        `${(yield* World.row).problem}`,
+        /The account is deactivated\. Inlet makes another account with the next attempt$/
+      )
+      assert.strictEqual(acme.accounts(), 0)
+      yield* World.pass(1)
+      yield* World.order()
+      assert.notStrictEqual(yield* serial, "none")
+      yield* World.pass(70 * 24)
+      yield* acme.mishaps("newAccount", { status: 403, type: "unauthorized", detail: "The account is deactivated" })
+      yield* World.order()
+      yield* World.pass(1)
+      yield* World.order()
+      assert.strictEqual(acme.accounts(), 2)
+    }))
+
+  test("ends after a few requests if the authority names no URL of the account", () =>
+    Effect.gen(function* () {
+      const acme = yield* Acme
+      yield* acme.mishaps("newAccount", ...Array.from({ length: 200 }, () => ({ bytes: 10 })))
+      yield* World.order()
+      assert.match(`${(yield* World.row).problem}`, /gave an answer that is not ACME/)
+      assert.isAtMost(acme.asked("newAccount"), 20)
+    }))
 
   test("does not count a bad nonce, which the authority may answer at any time", () =>
     Effect.gen(function* () {

@@ -1,7 +1,8 @@
-import { Clock, Effect, type Scope, Stream } from "effect"
+import { Effect, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ListedEvent, LoadedEvent } from "../../events/EventQuery.ts"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 import type { AnswerRoom } from "./AnswerRoom.ts"
 import * as CurrentAnswer from "./CurrentAnswer.ts"
 import * as TextPieces from "./TextPieces.ts"
@@ -30,7 +31,7 @@ export const toResponse = Effect.fnUntraced(function* (options: {
   // The first comment is sent at once to confirm the stream.
   let lastAt = Number.NEGATIVE_INFINITY
 
-  const beat = Effect.map(Clock.currentTimeMillis, (now) => {
+  const beat = Effect.map(Elapsed.millis, (now) => {
     if (now - lastAt < beatMillis) return Stream.empty
     lastAt = now
     return Stream.succeed([": still here\n\n"])
@@ -38,7 +39,7 @@ export const toResponse = Effect.fnUntraced(function* (options: {
   const lines = Effect.fnUntraced(function* (some: ReadonlyArray<ListedEvent>) {
     yield* room.whileWritten(growth * some.reduce((sum, { bytes }) => sum + bytes, 0))
     const encode = yield* encoder
-    lastAt = yield* Clock.currentTimeMillis
+    lastAt = yield* Elapsed.millis
     return Stream.mapEffect(payloads(some), (event) =>
       Effect.map(encode(event), (data) => [`id: ${event.id}\nevent: inbound.email.received\ndata: `, ...data, "\n\n"])
     )

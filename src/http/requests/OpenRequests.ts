@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, Layer, Metric, Redacted, type Scope } from "effect"
+import { Context, Effect, Layer, Metric, Redacted, type Scope } from "effect"
 import { BoundedMap } from "../../cache/BoundedMap.ts"
 import { Tally } from "../../cache/Tally.ts"
 import { TooManyRequests } from "../../model/ApiError.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
 import * as Settings from "../../Settings.ts"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 import { CurrentAnswer } from "../answers/CurrentAnswer.ts"
 import * as RequestRate from "./RequestRate.ts"
 
@@ -60,12 +61,12 @@ export class OpenRequests extends Context.Service<
         }
       })
       const ask = Effect.fnUntraced(function* (owner: string, tokens: 0 | 1) {
-        yield* heed(rate.take(owner, yield* Clock.currentTimeMillis, tokens))
+        yield* heed(rate.take(owner, yield* Elapsed.millis, tokens))
         if (isFull(owner)) return yield* tooMany(requestsAtOnce)
       })
       const charge = Effect.fnUntraced(function* (owner: string, bytes: number) {
         const tokens = Math.floor(bytes / bytesOfARequest)
-        if (tokens > 0) yield* heed(rate.charge(owner, yield* Clock.currentTimeMillis, tokens))
+        if (tokens > 0) yield* heed(rate.charge(owner, yield* Elapsed.millis, tokens))
       })
 
       const known = Effect.fnUntraced(function* (key: Redacted.Redacted) {

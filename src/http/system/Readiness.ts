@@ -5,6 +5,7 @@ import * as Replication from "../../database/Replication.ts"
 import { Unavailable } from "../../model/ApiError.ts"
 import { RawStore } from "../../providers/storage/RawStore.ts"
 import * as Settings from "../../Settings.ts"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 
 /** How long a write check is cached, because monitors and load balancers ask often. */
 const lookEvery = "5 seconds"
@@ -44,7 +45,7 @@ export const make = Effect.gen(function* () {
   }).pipe(
     // The first client may disconnect, while others wait for the same check.
     Effect.uninterruptible,
-    Effect.cachedWithTTL(lookEvery)
+    Elapsed.cached(lookEvery)
   )
 
   const answers = Replication.look(sql).pipe(

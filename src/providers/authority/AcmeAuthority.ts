@@ -47,12 +47,12 @@ export const layer = (options: Options) =>
         requests.trust(roots)
         const client = new acme.Client({ directoryUrl: directory, accountKey: Redacted.value(order.accountKey) })
 
-        const call = <A>(work: () => Promise<A>): Effect.Effect<A, OrderError> =>
+        const call = <A>(work: () => Promise<A>, step: "account" | "order" = "order"): Effect.Effect<A, OrderError> =>
           Effect.tryPromise({
-            try: work,
+            try: (signal) => requests.within(signal, work),
             catch: (cause) =>
               cause instanceof requests.AcmeProblem
-                ? errorOf(place, cause)
+                ? errorOf(place, cause, step)
                 : new Unreachable({ message: `${place} gave an answer that is not ACME`, retryAfterSeconds: null })
           })
 
@@ -113,7 +113,7 @@ export const layer = (options: Options) =>
         }, Effect.scoped)
 
         const contact = email === undefined ? {} : { contact: [`mailto:${email}`] }
-        yield* call(() => client.createAccount({ termsOfServiceAgreed: true, ...contact }))
+        yield* call(() => client.createAccount({ termsOfServiceAgreed: true, ...contact }), "account")
         const placed = yield* currentOrder
         if (placed.status === "pending") {
           for (const authorization of yield* call(() => client.getAuthorizations(placed))) {
@@ -148,11 +148,15 @@ const readRoots = Effect.fnUntraced(function* (file: string) {
   return yield* new RootsUnusable({ message: `ACME_CA_FILE: ${file} has no PEM certificate` })
 })
 
-const errorOf = (place: string, { detail, retryAfterSeconds, status, type }: AcmeProblem): OrderError => {
+const errorOf = (
+  place: string,
+  { detail, retryAfterSeconds, status, type }: AcmeProblem,
+  step: "account" | "order"
+): OrderError => {
   const says = `${place} says: ${detail || `HTTP status ${status}`}`
   if (status === null) return new Unreachable({ message: `${place} does not answer (${detail})`, retryAfterSeconds })
   if (status === 429 || type === "rateLimited") return new RateLimited({ message: says, retryAfterSeconds })
   // A redirect is not ACME either.
   if (status >= 500 || status < 400) return new Unreachable({ message: says, retryAfterSeconds })
-  return new Refused({ type, message: says })
+  return new Refused({ type, step, message: says })
 }

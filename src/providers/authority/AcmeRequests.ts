@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { Agent } from "node:https"
 import { getCACertificates } from "node:tls"
 import { axios } from "acme-client"
@@ -17,6 +18,23 @@ export class AcmeProblem extends Schema.TaggedError<AcmeProblem>()("AcmeProblem"
 const mostMilliseconds = 30_000
 
 const mostBytes = 256 * 1_024
+
+/** Requests of a call of the library. A usual one has three, and repeats one with a bad nonce. */
+const mostRequests = 20
+
+/** The library would ask for ever: it makes and changes an account in turns if the authority names no URL for it. */
+class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {}) {}
+
+interface Call {
+  readonly signal: AbortSignal
+  left: number
+}
+
+const calls = new AsyncLocalStorage<Call>()
+
+/** Bounds the requests of a call of the library, which end with the signal. */
+export const within = <A>(signal: AbortSignal, work: () => Promise<A>): Promise<A> =>
+  calls.run({ signal, left: mostRequests }, work)
 
 const Document = Schema.Struct({
   type: Schema.optionalKey(Schema.String),
@@ -57,8 +75,11 @@ defaults.proxy = false
 defaults.headers.common["User-Agent"] = `Inlet/${version}`
 
 axios.interceptors.request.use((config) => {
+  const call = calls.getStore()
+  if (call !== undefined && --call.left < 0) throw new TooManyRequests()
   // The client's own timeout restarts with every byte.
-  config.signal = AbortSignal.timeout(mostMilliseconds)
+  const late = AbortSignal.timeout(mostMilliseconds)
+  config.signal = call === undefined ? late : AbortSignal.any([late, call.signal])
   return config
 })
 
@@ -75,6 +96,7 @@ axios.interceptors.response.use(
     })
   },
   (error: { readonly code?: unknown }) => {
+    if (error instanceof TooManyRequests) throw error
     // The error itself has the request.
     const code = typeof error.code === "string" ? error.code : "no answer"
     throw new AcmeProblem({ status: null, type: "", detail: code, retryAfterSeconds: null })

@@ -11,9 +11,13 @@ export interface Challenge {
 /** The host could not be prepared for the authority's look. The message says what to do. */
 export class NotProven extends Schema.TaggedError<NotProven>()("NotProven", { message: Schema.String }) {}
 
-/** The authority refused the order or found another answer. `type` is that of RFC 8555, section 6.7, such as `dns`. */
+/**
+ * The authority refused the account or the order, or found another answer at the host, which is the step without a name.
+ * `type` is that of RFC 8555, section 6.7, such as `dns`.
+ */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   type: Schema.String,
+  step: Schema.optionalKey(Schema.Literals(["account", "order"])),
   message: Schema.String
 }) {}
 

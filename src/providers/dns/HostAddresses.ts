@@ -1,5 +1,6 @@
 import { Effect, FileSystem, Result } from "effect"
 import { Dns, Host, NetAddress } from "effect/net"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 
 const hostsFile = "/etc/hosts"
 
@@ -12,7 +13,7 @@ export const make = Effect.fnUntraced(function* (resolve: Dns.Dns["Service"]["re
   const hosts = yield* fs.readFileString(hostsFile).pipe(
     Effect.map(Host.parseHostsFile),
     Effect.orElseSucceed((): Host.HostsTable => new Map()),
-    Effect.cachedWithTTL("1 minute")
+    Elapsed.cached("1 minute")
   )
 
   const records = (name: Host.DomainName, type: "A" | "AAAA") =>

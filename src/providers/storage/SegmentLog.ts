@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 import { FairQueue } from "../../schedule/FairQueue.ts"
 import { whenQuiet } from "../../schedule/QuietTurn.ts"
 import * as FileCalls from "./FileCalls.ts"
@@ -60,7 +61,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
   const clock = yield* Clock.Clock
   const random = yield* SecureRandom.SecureRandom
   const run = Effect.runSyncWith(yield* Effect.context())
-  const now = () => clock.currentTimeMillisUnsafe()
+  const now = () => Elapsed.millisOf(clock)
   const waiting = new FairQueue<Waiting>({ now, halfLifeMilliseconds })
   let bytesWaiting = 0
   let segment: OpenSegment | undefined
