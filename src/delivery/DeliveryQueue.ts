@@ -7,6 +7,7 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
 import * as Claims from "./Claims.ts"
+import * as DeadCount from "./DeadCount.ts"
 import * as FailureReason from "./FailureReason.ts"
 import * as Lease from "./Lease.ts"
 import * as LostWorkers from "./LostWorkers.ts"
@@ -65,6 +66,7 @@ export class DeliveryQueue extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* Pausing.beginCount
+      yield* DeadCount.add(0)
       const { timeout } = yield* Settings.webhooks
       const claims = Claims.make(sql, Lease.seconds(timeout))
       const settle = yield* makeSettle

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
 import * as RetryDelay from "../schedule/RetryDelay.ts"
+import * as DeadCount from "./DeadCount.ts"
 import * as FailureReason from "./FailureReason.ts"
 import * as Lease from "./Lease.ts"
 import * as Retries from "./Retries.ts"
@@ -41,6 +42,7 @@ export const make = Effect.gen(function* () {
         last_error = ${FailureReason.workersStopped(lost)}
       WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = ${"pending"}
     `
+    if (Option.isNone(wait)) yield* DeadCount.add(1)
     yield* Effect.logWarning("A delivery repeatedly loses its worker and is delayed").pipe(
       Effect.annotateLogs({ event_id: eventId, attempt })
     )

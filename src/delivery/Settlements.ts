@@ -7,6 +7,7 @@ import { isUnreachable } from "../database/Database.ts"
 import * as LiveDomain from "../domains/state/LiveDomain.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
 import * as WebhookState from "../webhooks/state/WebhookState.ts"
+import * as DeadCount from "./DeadCount.ts"
 import { type Lease, pull } from "./Lease.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
@@ -170,7 +171,12 @@ export const statement = Effect.gen(function* () {
  */
 export const make = Effect.gen(function* () {
   const write = yield* statement
-  return yield* Batcher.make((all: ReadonlyArray<Settlement>) => write(all), {
+  const counted = (all: ReadonlyArray<Settlement>) =>
+    Effect.tap(write(all), () => {
+      const dead = all.filter(({ status }) => status === "dead").length
+      return dead === 0 ? Effect.void : DeadCount.add(dead)
+    })
+  return yield* Batcher.make(counted, {
     isOutage: isUnreachable,
     bytesOf: () => 2_048,
     // No client waits for the outcome of a finished request.

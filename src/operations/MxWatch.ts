@@ -10,7 +10,7 @@ import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as Ledger from "./Ledger.ts"
 
 /** Domains of one round, and seconds between the rounds of all processes. */
-const mostAtOnce = 20
+const mostAtOnce = 100
 const turnSeconds = 10
 
 /** Minutes until the next look at a domain, and at one whose record is missing. */
@@ -63,8 +63,15 @@ export const make = Effect.gen(function* () {
         RETURNING 1
       ), due AS (
         SELECT domain_id FROM mx_watches
-        WHERE next_at <= now() AND EXISTS (SELECT FROM turn)
-        ORDER BY next_at LIMIT ${mostAtOnce}
+        WHERE domain_id = ANY(ARRAY(
+          -- Of each workspace in turn, so that one with very many domains does not delay the others.
+          SELECT domain_id FROM (
+            SELECT domain_id, next_at, row_number() OVER (PARTITION BY workspace_id ORDER BY next_at) AS place
+            FROM mx_watches JOIN domains ON domains.id = domain_id
+            WHERE next_at <= now() AND EXISTS (SELECT FROM turn)
+          ) AS due
+          ORDER BY place, next_at LIMIT ${mostAtOnce}
+        ))
         FOR UPDATE SKIP LOCKED
       ), looked AS (
         UPDATE mx_watches SET next_at = now() + make_interval(mins => ${lookMinutes})
@@ -140,7 +147,7 @@ export const make = Effect.gen(function* () {
     yield* Effect.forEach(
       watched,
       (one) => BackgroundLoop.survive("The look at an MX record failed. Inlet looks again", look(one)),
-      { concurrency: 4, discard: true }
+      { concurrency: 8, discard: true }
     )
   })
 })

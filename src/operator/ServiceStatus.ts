@@ -51,7 +51,7 @@ export const Status = Schema.Struct({
     pending: Schema.Int,
     dead: Schema.Int,
     held: Schema.Int
-  }),
+  }).annotate({ description: `rows, each counted up to ${mostCounted}` }),
   certificate: Schema.NullOr(CertificateState.CertificateState).annotate({
     description: "the certificate that Inlet orders for the mail server. null without `ACME_DIRECTORY`"
   }),

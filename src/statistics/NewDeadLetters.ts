@@ -15,8 +15,8 @@ const NewDead = Schema.Struct({
 })
 
 /**
- * Takes one domain and day whose dead letters have grown since they were last taken, or none. In a transaction the
- * change is taken only if it commits, and by one process.
+ * Takes one domain and day whose dead letters have grown since they were last taken, or none. A domain that was told of
+ * in this hour is left for the next one. In a transaction the change is taken only if it commits, and by one process.
  */
 export const take = (sql: SqlClient.SqlClient) => {
   const find = SqlSchema.findAll({
@@ -26,6 +26,11 @@ export const take = (sql: SqlClient.SqlClient) => {
       WITH news AS (
         SELECT domain_id, day FROM domain_days
         WHERE dead > dead_told AND day >= (now() AT TIME ZONE 'UTC')::date - 1
+          AND NOT EXISTS (
+            SELECT FROM operational_events
+            WHERE subject = domain_days.domain_id::text AND kind = 'delivery.dead'
+              AND period = date_trunc('hour', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+          )
         LIMIT 1 FOR UPDATE SKIP LOCKED
       )
       UPDATE domain_days SET dead_told = dead

@@ -40,6 +40,7 @@ const withClockOff =
         return {
           ...clock,
           sleep: (duration) => clock.sleep(duration),
+          monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
           currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
           currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
           currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,

@@ -847,6 +847,7 @@ export interface ServiceStatus {
     readonly free_bytes: number
     readonly total_bytes: number
   }>
+  /** rows, each counted up to 10000 */
   readonly queues: {
     /** stored mail without an event yet, counted up to 10000 */
     readonly unread: number
