@@ -112,6 +112,11 @@ export class Events {
   }
 }
 
-/** The path of a domain, or of one of its events. */
-export const at = (domainId: string, eventId?: string) =>
-  `/api/domains/${encodeURIComponent(domainId)}${eventId === undefined ? "" : `/events/${encodeURIComponent(eventId)}`}`
+/** The path of a domain, or of one of its events. An id that is missing would name the domain instead. */
+export const at = (...ids: readonly [domainId: string] | readonly [domainId: string, eventId: string]) => {
+  const [domainId, eventId] = ids
+  return `/api/domains/${segment(domainId)}${ids.length === 1 ? "" : `/events/${segment(eventId)}`}`
+}
+
+/** An id as a part of a path. Programs without types may pass none, which is empty then, and refused with the request. */
+export const segment = (id: unknown): string => (typeof id === "string" ? encodeURIComponent(id) : "")

@@ -27,6 +27,16 @@ export type CodeQuestion = Omit<MailQuestion, "has"> & {
 
 export type LinkKind = NonNullable<BriefEvent["extracted"]>["links"][number]["kind"]
 
+const linkKinds: ReadonlyArray<LinkKind> = ["verify", "login", "reset", "invite", "other"]
+
+const optionNames: ReadonlyArray<string> = ["domain", "localPart", "timeout", "signal"]
+
+/** Throws for an option that does not exist, because programs without types would have another inbox than they want. */
+export const requireKnown = (options: object): void => {
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name))
+  if (unknown !== undefined) throw new TypeError(`${unknown}: Expected one of ${optionNames.join(", ")}`)
+}
+
 /** Where a wait begins, in place of the position of the inbox. */
 type Start = Pick<ListQuery, "after" | "newerThan">
 
@@ -94,7 +104,10 @@ export class Inbox {
   }
 
   /** Returns the URL of the next mail with a link of this kind, or with any extracted link. */
-  link(kind?: LinkKind, question: Omit<MailQuestion, "has"> = {}): Promise<string> {
+  async link(kind?: LinkKind, question: Omit<MailQuestion, "has"> = {}): Promise<string> {
+    if (kind !== undefined && !linkKinds.includes(kind)) {
+      throw new TypeError(`link: Expected one of ${linkKinds.join(", ")}, or nothing for any`)
+    }
     const what = kind === undefined ? "a link" : `a ${kind} link`
     return this.#next(
       what,

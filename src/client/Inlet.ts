@@ -19,8 +19,8 @@ import type {
   TraceQuery
 } from "./Contract.ts"
 import { Deliveries } from "./Deliveries.ts"
-import { at, Events } from "./Events.ts"
-import { Inbox, type InboxOptions } from "./Inbox.ts"
+import { at, Events, segment } from "./Events.ts"
+import { Inbox, type InboxOptions, requireKnown } from "./Inbox.ts"
 import { type CallOptions, type Place, Requests } from "./Requests.ts"
 import { Senders } from "./Senders.ts"
 import { Webhooks } from "./Webhooks.ts"
@@ -181,13 +181,10 @@ export class Inlet {
     },
     /** The progress of a job. */
     get: (domainId: string, replayId: string, options?: CallOptions): Promise<Replay> =>
-      this.#get(`${at(domainId)}/replays/${encodeURIComponent(replayId)}`, {}, options),
+      this.#get(`${at(domainId)}/replays/${segment(replayId)}`, {}, options),
     /** Stops a job. What it has queued stays queued. */
     stop: (domainId: string, replayId: string, options?: CallOptions): Promise<Replay> =>
-      this.#requests.json(
-        { method: "DELETE", path: `${at(domainId)}/replays/${encodeURIComponent(replayId)}` },
-        options
-      )
+      this.#requests.json({ method: "DELETE", path: `${at(domainId)}/replays/${segment(replayId)}` }, options)
   }
 
   /**
@@ -195,6 +192,7 @@ export class Inlet {
    * mail after the first inbox of this client counts.
    */
   async inbox(options: InboxOptions = {}): Promise<Inbox> {
+    requireKnown(options)
     const name = options.domain ?? ""
     const known = this.#homes.get(name)
     const home = known ?? this.#home(options.domain)

@@ -67,7 +67,8 @@ export class Requests {
     const { signal, timeout = Math.max(this.timeout, (request.wait ?? 0) * 1_000) } = options
     const ends = performance.now() + bounded(timeout)
     // Such a path is that of a list.
-    if (/\/(?:\/|$)/.test(request.path)) throw new TypeError(`An id is empty (${request.method} ${request.path})`)
+    if (/\/(?:\/|$)/.test(request.path))
+      throw new TypeError(`An id is empty or missing (${request.method} ${request.path})`)
     for (;;) {
       const answer = await this.#try(request, { signal, left: ends - performance.now(), timeout }, read)
       if (!(answer instanceof ApiError)) return answer

@@ -1,6 +1,6 @@
 // @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
 import type { Released, SenderRule } from "./Contract.ts"
-import { at } from "./Events.ts"
+import { at, segment } from "./Events.ts"
 import type { CallOptions, Requests } from "./Requests.ts"
 
 /** What a rule says, and about whom. */
@@ -39,7 +39,7 @@ export class Senders {
 
   /** Removes a rule. Mail that it held stays held. */
   remove(domainId: string, ruleId: string, options?: CallOptions): Promise<void> {
-    const path = `${pathOf(domainId)}/${encodeURIComponent(ruleId)}`
+    const path = `${pathOf(domainId)}/${segment(ruleId)}`
     return this.#requests.nothing({ method: "DELETE", path }, options)
   }
 

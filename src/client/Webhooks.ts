@@ -1,6 +1,6 @@
 // @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
 import type { ChangedWebhook, RawOptions, Webhook, WebhookMatch, WebhookTestResult } from "./Contract.ts"
-import { at } from "./Events.ts"
+import { at, segment } from "./Events.ts"
 import type { CallOptions, Requests } from "./Requests.ts"
 
 /** What a webhook is made of. With a `webhookUrl` the action is `webhook`, without one `hold`. */
@@ -77,5 +77,5 @@ export class Webhooks {
   }
 }
 
-const pathOf = (domainId: string, webhookId?: string) =>
-  `${at(domainId)}/webhooks${webhookId === undefined ? "" : `/${encodeURIComponent(webhookId)}`}`
+const pathOf = (...ids: readonly [domainId: string] | readonly [domainId: string, webhookId: string]) =>
+  `${at(ids[0])}/webhooks${ids.length === 1 ? "" : `/${segment(ids[1])}`}`

@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
         message: `A workspace can have ${most} domain${most === 1 ? "" : "s"} of its own, and has ${own
           .map((domain) => domain.name)
           .slice(0, 3)
-          .join(", ")}. Remove one with DELETE /api/domains/{id}, or create another workspace`
+          .join(", ")}. Ask the operator for more, or remove one with DELETE /api/domains/{id}, which erases its mail`
       })
     }
   })

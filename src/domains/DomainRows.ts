@@ -147,8 +147,10 @@ export const make = (sql: SqlClient.SqlClient) => ({
         UPDATE domains SET status = status_before, status_before = NULL, disabled_reason = NULL
         WHERE name = ${name} AND status = 'disabled'
         RETURNING *
+      ), enabled AS (
+        SELECT * FROM changed UNION ALL SELECT * FROM domains WHERE name = ${name} AND status <> 'disabled'
       )
-      ${withCatchAll(sql, "changed")}
+      ${withCatchAll(sql, "enabled")}
     `
   }),
 

@@ -36,7 +36,7 @@ const replies: { readonly [Tag in (IntakeError | DataMemoryFull)["_tag"]]: Reply
   SenderQuotaReached: {
     code: 452,
     enhanced: "4.2.2",
-    text: "Your address has sent the messages it may send here today; try again tomorrow (UTC)",
+    text: "Your IP address has sent the messages it may send here today; try again tomorrow (UTC)",
     reason: "sender_quota"
   },
   DemoFull: { code: 452, enhanced: "4.2.2", text: "This demo inbox has reached its limit of mails", reason: "quota" },

@@ -71,7 +71,11 @@ export const add = Effect.gen(function* () {
         subject: fitting(brief.subject, longestSubject),
         ...(part === "links" ? ofLinks(content, offset, maxChars) : ofPiece(content, offset)),
         hidden_text: content.hidden.words > 0,
-        uncertain_text: content.uncertain ? true : undefined
+        uncertain_text: content.uncertain ? true : undefined,
+        attachments:
+          brief.attachments === 0
+            ? undefined
+            : `${brief.attachments}, which no tool reads. GET /api/domains/{domain_id}/events/${event_id}/attachments/{index} gives them`
       }
     })
   })

@@ -50,9 +50,18 @@ const bug = (cause: Cause.Cause<unknown>) =>
     "internal error: this is a fault of the service, whose operator finds it in the log"
   )
 
+/** The tools for the lists of the API, which its errors name. */
+const lists: Readonly<Record<string, string>> = {
+  "GET /api/events lists them": "list_mail lists them",
+  "GET /api/domains lists them": "get_inboxes lists them"
+}
+
+const inTools = (message: string): string =>
+  Object.entries(lists).reduce((text, [route, tool]) => text.replace(route, tool), message)
+
 /** Says why a call failed. The boundary of `SqlError` for tools, as `DatabaseErrors` is for the API. */
 export const inWords = (error: Refusal | SqlError.SqlError) => {
-  if (!SqlError.isSqlError(error)) return Effect.succeed(error.message)
+  if (!SqlError.isSqlError(error)) return Effect.succeed(inTools(error.message))
   if (!isUnreachable(error)) return bug(Cause.fail(error))
   const message = Outage.inWords(error)
   return Effect.as(Effect.logError(message, error), message)

@@ -38,9 +38,11 @@ const remedies: { readonly [Reason in RefusalReason]: string } = {
   sender_blocked:
     "A sender rule of the domain rejects this envelope or network. GET /api/domains/{id}/sender-rules lists them. Remove the rule if this is wrong",
   quota: "The workspace reached its messages for the UTC day. Senders retry. Ask the operator for a higher limit",
-  sender_quota: "The client address reached its messages for the UTC day. The sender retries by itself",
+  sender_quota:
+    "The IP address of the sender reached its messages for the UTC day. The sender retries by itself. The operator can raise MAX_EMAILS_PER_SENDER_PER_DAY",
   other_recipient: "Another recipient of the same message could not take it. The sender retries by itself",
-  too_large: "The message exceeds the size limit of this service. Send it smaller, or send a link to its attachments",
+  too_large:
+    "The message exceeds the size limit of this service. Ask for a smaller one, or for a link to its attachments. The operator can raise MAX_MESSAGE_BYTES",
   recipients: "The message has more recipients than a message may have here. The sender retries with the others",
   relay: "The address asks for relaying or is malformed. Correct the recipient at the sender",
   loop: "The message passed too many servers, or this one twice. Look for a forward that leads back here",

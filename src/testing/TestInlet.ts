@@ -1,5 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
+import { ConfigProvider, Context, Effect, FileSystem, Layer, Schema } from "effect"
 import type { Dns } from "effect/net"
 import type { SqlClient } from "effect/sql"
 import { createTransport } from "nodemailer"
@@ -19,10 +19,16 @@ import type { MailScanner } from "../providers/scanner/MailScanner.ts"
 import { WebhookSigner } from "../providers/signing/WebhookSigner.ts"
 import type { RawStore } from "../providers/storage/RawStore.ts"
 import { StartsThread } from "../reading/Reader.ts"
+import * as Settings from "../Settings.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import { type Answer, type CallOptions, call, type Method } from "./ApiCall.ts"
 import * as Ports from "./Ports.ts"
 import * as QuickWasm from "./QuickWasm.ts"
+
+/** A test with a misspelled setting would pass or fail for another reason than it says. */
+class Misnamed extends Schema.TaggedError<Misnamed>()("Misnamed", { message: Schema.String }) {}
+
+const known: ReadonlySet<string> = new Set(Settings.documented.map(({ name }) => name))
 
 /** The services available to a seam's Layer. */
 type World = SqlClient.SqlClient | Layer.Success<typeof Platform.layer>
@@ -109,6 +115,9 @@ export class TestInlet extends Context.Service<
     Layer.unwrap(
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
+        const unknown = Object.keys(settings).find((name) => !known.has(name))
+        if (unknown !== undefined)
+          return yield* new Misnamed({ message: `settings: ${unknown} is no setting of Inlet` })
         const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
         const env: Record<string, string> = {
           HTTP_PORT: `${yield* Ports.free}`,

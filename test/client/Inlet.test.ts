@@ -30,6 +30,33 @@ const statusOf = (call: () => Promise<unknown>) =>
   Effect.map(failure(call), (error) => error instanceof Client.ApiError && error.status)
 
 layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client", (it) => {
+  it.effect("refuses a missing id, an unknown option and an unknown kind of link, without a request", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* clientOf
+      // As from a program without types.
+      const untyped = (value: unknown) => value as never
+      const [one] = yield* Effect.promise(() => inlet.domains.list())
+      assert.isUndefined(one)
+      const inbox = yield* Effect.promise(() => inlet.inbox())
+      const id = inbox.domainId
+      for (const [call, expected] of [
+        [
+          () => inlet.events.get(id, untyped(undefined)),
+          /^An id is empty or missing \(GET \/api\/domains\/.*\/events\/\)/
+        ],
+        [() => inlet.events.raw(id, untyped(null)), /^An id is empty or missing/],
+        [() => inlet.replay(untyped(undefined), "e"), /^An id is empty or missing/],
+        [() => inlet.webhooks.remove(id, untyped(undefined)), /^An id is empty or missing/],
+        [() => inlet.inbox(untyped({ domian: "x.example" })), /^domian: Expected one of domain, localPart/],
+        [() => inbox.link(untyped("verfy")), /^link: Expected one of verify, login/]
+      ] as const) {
+        const error = yield* failure(call)
+        assert.instanceOf(error, TypeError)
+        assert.match(error.message, expected)
+      }
+    })
+  )
+
   it.effect("lists the domains of a workspace and the DNS records of each", () =>
     Effect.gen(function* () {
       const { inlet } = yield* clientOf

@@ -142,7 +142,7 @@ describe("A request of the client", () => {
       ]) {
         const error = yield* failure(call)
         assert.instanceOf(error, TypeError)
-        assert.match(`${error}`, /An id is empty \([A-Z]+ \/api\/domains\//)
+        assert.match(`${error}`, /An id is empty or missing \([A-Z]+ \/api\/domains\//)
       }
       for (const timeout of [Number.NaN, -1]) {
         const error = yield* failure(() => inlet.domains.list({ timeout }))

@@ -166,7 +166,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
         const read = yield* client.call("read_mail", { event_id: event.event_id })
         assert.deepStrictEqual(
           [read.isError, read.text],
-          [true, "No event with this id in this workspace. GET /api/events lists them"]
+          [true, "No event with this id in this workspace. list_mail lists them"]
         )
         const waited = yield* client.call("wait_for_code", { to: other.address, seconds: 0 })
         assert.strictEqual(waited.text, `to: Expected an address at ${mine.domain}`)

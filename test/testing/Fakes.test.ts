@@ -253,6 +253,13 @@ describe("A fake clock", { timeout: 60_000 }, () => {
 })
 
 describe("TestInlet", { timeout: 60_000 }, () => {
+  it.live("refuses a misspelled setting", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(Layer.build(TestInlet.layer({ settings: { MAX_EMAIL_PER_DAY: "1" } })))
+      assert.include(`${exit}`, "settings: MAX_EMAIL_PER_DAY is no setting of Inlet")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("accepts settings by name and returns a refusal of the server as its answer", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

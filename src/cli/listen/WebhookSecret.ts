@@ -36,6 +36,12 @@ export const find = Effect.fnUntraced(function* ({ profile, secret, secretFile }
     Option.getOrUndefined(yield* Config.option(Config.Redacted("INLET_WEBHOOK_SECRET"))) ??
     (name === undefined ? undefined : (yield* Profiles.get(name))?.secret)
   if (found !== undefined && Redacted.value(found).startsWith("whsec_")) return found
+  if (found !== undefined) {
+    return yield* new CommandFailed({
+      message:
+        "This is no signing secret: it does not begin with whsec_. Give the webhook_signing_secret of the workspace, not its API key"
+    })
+  }
   return yield* new CommandFailed({
     message:
       "No signing secret. Set INLET_WEBHOOK_SECRET to the webhook_signing_secret of the workspace, which begins with whsec_, or name a file that holds it (--secret-file). Without a secret: --forward-to URL"

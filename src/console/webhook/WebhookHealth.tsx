@@ -42,8 +42,8 @@ export const WebhookHealth = ({
           </>
         ) : health.failing_since !== null ? (
           <>
-            <Tag tone="bad">Failing</Tag> since <Time at={health.failing_since} />. Inlet retries each delivery for
-            about three days, then keeps it as a dead letter.
+            <Tag tone="bad">Failing</Tag> since <Time at={health.failing_since} />. Inlet retries each delivery, and
+            keeps it as a dead letter after the last retry.
           </>
         ) : domain.pull ? (
           <>

@@ -246,7 +246,7 @@ const webhookHeaders = [
 const webhookAnswers = {
   "2XX": { description: "Delivered" },
   "410": { description: "Gone. The delivery is dead without retries" },
-  default: { description: "Failed. Inlet retries for about three days" }
+  default: { description: "Failed. Inlet retries, by default for about three days" }
 }
 
 const operationalWebhook = {

@@ -107,7 +107,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: NotFound.http
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Remove a domain",
+        summary: "Remove a domain, and erase its mail",
         description:
           "Inlet refuses its mail from then on, and deletes its messages, events and attempts. A purchased domain stays registered: POST /api/domains attaches it again until the end of its term."
       })
