@@ -6,7 +6,7 @@ import type { SeenHtml } from "../content/html/SeenHtml.ts"
 import * as TextMatch from "../content/html/TextMatch.ts"
 import * as SenderKind from "../content/SenderKind.ts"
 import type { Extracted } from "../model/Extracted.ts"
-import type { InboundEvent, Mailbox } from "../model/InboundEvent.ts"
+import type { InboundEvent } from "../model/InboundEvent.ts"
 import type { MailKind } from "../model/MailKind.ts"
 import * as Addresses from "./Addresses.ts"
 import * as Body from "./Body.ts"
@@ -158,14 +158,7 @@ const contents = (
   const [from] = named.get("from") ?? []
   const author = from === undefined ? null : Addresses.author(from, charset)
   // Relays prepend another field instead of changing signed ones.
-  const recipients = (name: string) => {
-    const found: Array<Mailbox> = []
-    for (const field of named.get(name) ?? []) {
-      if (found.length > mostListed) break
-      found.push(...Addresses.recipients(field, mostListed + 1, charset))
-    }
-    return found
-  }
+  const recipients = (name: string) => Addresses.recipients(named.get(name) ?? [], mostListed, charset)
   const to = recipients("to")
   const cc = recipients("cc")
   const replyTo = recipients("reply-to")
@@ -184,7 +177,7 @@ const contents = (
     return { text: bare.seen, invisibleCharacters: Invisible.count(subject) + Invisible.count(text, bare) }
   })
   const plain = body?.plain ?? null
-  const areAllListed = [to, cc, replyTo].every(({ length }) => length <= mostListed)
+  const areAllListed = [to, cc, replyTo].every(({ isWhole }) => isWhole)
   return {
     message_id: first("message-id") ?? null,
     from: author?.address ?? null,
@@ -212,9 +205,9 @@ const contents = (
     ),
     attachments: (body?.attachments ?? []).map(({ content: _, ...metadata }) => metadata),
     headers,
-    to: to.slice(0, mostListed),
-    cc: cc.slice(0, mostListed),
-    replyTo: replyTo.slice(0, mostListed),
+    to: to.mailboxes,
+    cc: cc.mailboxes,
+    replyTo: replyTo.mailboxes,
     inReplyTo: first("in-reply-to") ?? null,
     references: (first("references") ?? "")
       .split(/[\s,]+/, mostListed + 1)

@@ -131,6 +131,8 @@ export const charsetBombs: ReadonlyArray<Bomb> = [
 
 export const addressBombs: ReadonlyArray<Bomb> = [
   field("To", "a@sender.example, "),
+  field("To", "a,"),
+  field("From", "a@b,"),
   field("To", "g:"),
   field("To", "g: a@sender.example; "),
   field("To", "("),
