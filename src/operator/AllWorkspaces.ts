@@ -4,9 +4,11 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { Domains } from "../domains/Domains.ts"
 import * as MailToday from "../domains/MailToday.ts"
-import { Conflict, type Invalid, NotFound } from "../model/ApiError.ts"
+import { Conflict, type Invalid, NotFound, Unavailable } from "../model/ApiError.ts"
+import { DomainId } from "../model/Domain.ts"
 import * as Page from "../model/Page.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
 
 export const ListedWorkspace = Schema.Struct({
@@ -17,6 +19,14 @@ export const ListedWorkspace = Schema.Struct({
   emails_today: Schema.Int
 }).annotate({ identifier: "ListedWorkspace" })
 export type ListedWorkspace = typeof ListedWorkspace.Type
+
+/** Domains that are found at a time. */
+const batch = 100
+
+/** How long a request removes domains, in milliseconds. Tests shorten it. */
+export const RemovalMillis = Context.Reference("inlet/operator/AllWorkspaces/RemovalMillis", {
+  defaultValue: () => 10_000
+})
 
 const Row = Schema.Struct({
   id: WorkspaceId,
@@ -37,9 +47,10 @@ export class AllWorkspaces extends Context.Service<
     }): Effect.Effect<Page.Page<ListedWorkspace>, Invalid | SqlError>
     /**
      * Removes a workspace with its domains. Their mail is deleted in the background. Fails with Conflict while the
-     * workspace has an open order, one that can still be paid, or is owed money.
+     * workspace has an open order, one that can still be paid, or is owed money, and with Unavailable if it has more
+     * domains than can be removed at once.
      */
-    remove(id: WorkspaceId): Effect.Effect<void, NotFound | Conflict | SqlError>
+    remove(id: WorkspaceId): Effect.Effect<void, NotFound | Conflict | Unavailable | SqlError>
   }
 >()("inlet/operator/AllWorkspaces") {
   static readonly layer = Layer.effect(
@@ -48,6 +59,7 @@ export class AllWorkspaces extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const domains = yield* Domains
       const workspaces = yield* Workspaces
+      const removalMillis = yield* RemovalMillis
 
       const select = SqlSchema.findAll({
         Request: Schema.Struct({ limit: Schema.Int, before: Schema.UndefinedOr(WorkspaceId) }),
@@ -94,11 +106,32 @@ export class AllWorkspaces extends Context.Service<
         }
       })
 
+      const someDomains = SqlSchema.findAll({
+        Request: WorkspaceId,
+        Result: Schema.Struct({ id: DomainId }),
+        execute: (id) => sql`SELECT id FROM domains WHERE workspace_id = ${id} LIMIT ${batch}`
+      })
+
+      /** A workspace may have more domains than can be removed while a client waits. */
+      const removeDomains = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+        const began = yield* Elapsed.millis
+        for (;;) {
+          const some = yield* Bugs.die(someDomains(workspaceId))
+          if (some.length === 0) return
+          for (const { id } of some) {
+            yield* Effect.catchTag(domains.remove({ workspaceId, id }), "NotFound", () => Effect.void)
+          }
+          if ((yield* Elapsed.millis) - began > removalMillis) {
+            return yield* new Unavailable({
+              message: "A part of the domains of this workspace is removed. Repeat this until it succeeds"
+            })
+          }
+        }
+      })
+
       const remove: AllWorkspaces["Service"]["remove"] = Effect.fn("AllWorkspaces.remove")(function* (id) {
         yield* requireNoOrder(id)
-        for (const domain of yield* domains.list(id)) {
-          yield* Effect.catchTag(domains.remove({ workspaceId: id, id: domain.id }), "NotFound", () => Effect.void)
-        }
+        yield* removeDomains(id)
         const removed = yield* sql.withTransaction(
           Effect.gen(function* () {
             // No order can be placed from here on.

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as AllWorkspaces from "../../src/operator/AllWorkspaces.ts"
 import { version } from "../../src/Version.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
@@ -106,3 +107,32 @@ layer(TestInlet.layer({ ADMIN_TOKEN: token }), { excludeTestServices: true, time
     )
   }
 )
+
+layer(
+  TestInlet.layer({ ADMIN_TOKEN: token, MAX_DOMAINS_PER_WORKSPACE: "0" }).pipe(
+    Layer.provide(Layer.succeed(AllWorkspaces.RemovalMillis, 0))
+  ),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("A workspace with very many domains", (it) => {
+  it.effect("is removed by several requests, each of which removes a part", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* inlet.workspace
+      yield* sql`
+        INSERT INTO domains (id, workspace_id, name, origin, status, txt_value)
+        SELECT gen_random_uuid(), ${id}::uuid, number || '.many.example', 'byo', 'pending_verification', ''
+        FROM generate_series(1, 150) AS number
+      `
+      const remove = inlet.call("DELETE", `/admin/workspaces/${id}`, { key: token })
+      const left = Effect.map(sql`SELECT 1 FROM domains WHERE workspace_id = ${id}`, ({ length }) => length)
+      const first = yield* remove
+      assert.strictEqual(first.status, 503)
+      assert.match(first.json.error, /Repeat this until it succeeds$/)
+      assert.strictEqual(yield* left, 50)
+      yield* remove
+      assert.strictEqual((yield* remove).status, 204)
+      assert.strictEqual((yield* remove).status, 404)
+    })
+  )
+})

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Conflict, Invalid, NotFound } from "../../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, Unavailable } from "../../model/ApiError.ts"
 import { Domain } from "../../model/Domain.ts"
 import { WorkspaceId } from "../../model/Workspace.ts"
 import { ListedWorkspace } from "../../operator/AllWorkspaces.ts"
@@ -60,12 +60,12 @@ export class AdminApi extends HttpApiGroup.make("admin")
     HttpApiEndpoint.delete("removeWorkspace", "/admin/workspaces/:workspaceId", {
       params: { workspaceId: WorkspaceId },
       success: HttpApiSchema.NoContent,
-      error: [NotFound.http, Conflict.http]
+      error: [NotFound.http, Conflict.http, Unavailable.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Remove a workspace",
         description:
-          "Its keys and domains stop working at once. Inlet deletes its mail in the background. 409 while it has an open order."
+          "Its keys and domains stop working at once. Inlet deletes its mail in the background. 409 while it has an open order. 503 if it has more domains than one request removes: repeat it."
       })
     ),
     HttpApiEndpoint.get("refusals", "/admin/refusals", {
