@@ -195,7 +195,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
         [["--secret", secret, "--delay", "soon"], "a time such as 500ms or 3s"],
         [["--secret", secret, "--port", "70000"], "a port number from 1 to 65535"],
         [["--secret-file", "/nowhere/secret"], "--secret-file: "],
-        [["--secret", "nonsense"], "No signing secret. Set INLET_WEBHOOK_SECRET"],
+        [["--secret", "nonsense"], "This is no signing secret: it does not begin with whsec_"],
         [[], "No signing secret. Set INLET_WEBHOOK_SECRET"],
         [["--secret", secret, "--from-start"], "--from-start: Expected --forward-to URL beside it"],
         [["--forward-to", "http://localhost:1", "--port", "1"], "--port: Expected no --forward-to beside it"],

@@ -127,7 +127,8 @@ const elsewhere: ReadonlyArray<readonly [binding: string, ...statements: Readonl
     "events/WorkspaceEvents.ts: WHERE … ORDER BY position DESC LIMIT …"
   ],
   [
-    "the workspace is the first part of `subject`",
+    "the workspace or the domain is `subject`",
+    "statistics/NewDeadLetters.ts: WHERE subject = domain_days.domain_id::text AND kind = 'delivery.dead' AND period = date_trunc('hour', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'",
     "operations/Quotas.ts: WHERE subject = reached.workspace_id::text AND kind = 'quota.reached ' || percent AND period = day_began_at"
   ]
 ]

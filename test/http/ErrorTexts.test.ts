@@ -122,7 +122,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.strictEqual(status, 409)
       assert.match(
         json.error,
-        /^A workspace can have 1 domain of its own, and has first\.example\.com\. Remove one with /
+        /^A workspace can have 1 domain of its own, and has first\.example\.com\. Ask the operator for more, or remove one with /
       )
     })
   )

@@ -71,7 +71,7 @@ const told = ({ json, status }: Answer) => [status, json.smtp?.code, json.smtp?.
 /** Written at once, where the service waits a second for more. */
 const quick = Layer.succeed(RefusalNotes.Bounds, { limits: {}, idleMillis: 10, afterFailureMillis: 10 })
 
-const settings = { SENDER_CHECKS: "false", MAX_MESSAGE_BYTES: "65536", MAX_EMAILS_PER_SENDER: "5" }
+const settings = { SENDER_CHECKS: "false", MAX_MESSAGE_BYTES: "65536", MAX_EMAILS_PER_SENDER_PER_DAY: "5" }
 
 layer(TestInlet.layer(settings).pipe(Layer.provide(quick)), { excludeTestServices: true, timeout: "90 seconds" })(
   "Mail of a relay",

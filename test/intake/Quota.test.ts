@@ -157,7 +157,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServ
         assert.match(yield* Mailbox.deliver(inlet.smtpPort, one.address, message("third")), /^250 /)
         for (const { address } of [one, other]) {
           const reply = yield* Mailbox.deliver(inlet.smtpPort, address, message("fourth"))
-          assert.match(reply, /^452 4\.2\.2 Your address has sent .*today.*tomorrow/)
+          assert.match(reply, /^452 4\.2\.2 Your IP address has sent .*today.*tomorrow/)
         }
         assert.strictEqual(yield* counted, 3)
         assert.strictEqual(yield* Mailbox.acceptedToday(one.domainId), 1)

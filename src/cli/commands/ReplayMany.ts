@@ -21,6 +21,9 @@ export interface Wanted {
 
 const number = (count: number) => count.toLocaleString("en")
 
+const deliveries = (count: number, status: ReplayStatus) =>
+  `${number(count)} ${status} ${count === 1 ? "delivery" : "deliveries"}`
+
 const outcomes = ({ delivered, failed, unserved }: Replay) =>
   `${number(delivered)} delivered, ${number(failed)} failed${unserved === 0 ? "" : ` (${number(unserved)} without a webhook that takes them)`}`
 
@@ -42,7 +45,7 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
   yield* Service.ask(
     place,
     Effect.fnUntraced(function* (api) {
-      const { domain, id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(wanted.domain))
+      const { domain, id, pull } = yield* Service.domainOrOnly(api, Option.getOrUndefined(wanted.domain))
       const start = (dry_run: boolean) =>
         api.replays.start({ params: { id }, payload: { ...selection, dry_run }, headers: {} })
       const { total } = yield* start(true)
@@ -50,12 +53,17 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
         const otherwise = status === "held" ? ". `inlet senders release` delivers mail that a sender rule holds" : ""
         return yield* Console.error(`${domain} has no ${status} deliveries to replay${otherwise}`)
       }
-      yield* Confirmation.ask(yes, `Replay ${number(total)} ${status} deliveries of ${domain}?`)
+      yield* Confirmation.ask(yes, `Replay ${deliveries(total, status)} of ${domain}?`)
       const started = yield* start(false)
       if (!("id" in started)) return
       if (detach) return yield* Answer.lines(json, started, [started.id])
+      if (pull) {
+        yield* Console.error(
+          "They wait for `inlet listen --take`. Ctrl-C ends only this command, as --detach does at once"
+        )
+      }
       const job = yield* follow(api, id, started)
-      yield* Answer.lines(json, job, [`${number(job.queued)} ${status} deliveries replayed: ${outcomes(job)}`])
+      yield* Answer.lines(json, job, [`${deliveries(job.queued, status)} replayed: ${outcomes(job)}`])
       if (job.failed > job.unserved)
         yield* Console.error("Failed ones are retried like any delivery. `inlet attempts` has the errors")
       if (job.unserved > 0) {

@@ -41,7 +41,17 @@ const Meter = ({ limit, name, used }: { name: string; used: number; limit: numbe
     <dd>
       {number(used)}{" "}
       {limit === null ? <span class="soft">no limit</span> : <span class="soft">of {number(limit)}</span>}
-      {limit !== null && <meter min={0} max={limit} value={used} aria-label={`${name}: ${used} of ${limit}`} />}
+      {limit !== null && (
+        <meter
+          min={0}
+          low={0.8 * limit}
+          high={0.999 * limit}
+          max={limit}
+          optimum={0}
+          value={used}
+          aria-label={`${name}: ${used} of ${limit}`}
+        />
+      )}
     </dd>
   </div>
 )
@@ -63,7 +73,13 @@ const Usage = ({ workspace: { day_ends_at, limits, used } }: { readonly workspac
       </div>
       <div>
         <dt>Mail is kept</dt>
-        <dd>{limits.retention_days === null ? "for ever" : `${limits.retention_days} days`}</dd>
+        <dd>
+          {limits.retention_days === null
+            ? "for ever"
+            : limits.retention_days === 1
+              ? "1 day"
+              : `${limits.retention_days} days`}
+        </dd>
       </div>
       <div>
         <dt>Requests a second</dt>
@@ -71,7 +87,8 @@ const Usage = ({ workspace: { day_ends_at, limits, used } }: { readonly workspac
       </div>
     </dl>
     <p class="note">
-      The day ends <Time at={day_ends_at} />. Beyond the limit of a day Inlet answers 452, and senders retry.
+      The day ends <Time at={day_ends_at} />. Beyond the limit of a day Inlet answers 452, and senders retry. The
+      operator of the service can raise limits.
     </p>
   </section>
 )

@@ -61,8 +61,9 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
   const clock = yield* Clock.Clock
   const random = yield* SecureRandom.SecureRandom
   const run = Effect.runSyncWith(yield* Effect.context())
-  const now = () => Elapsed.millisOf(clock)
-  const waiting = new FairQueue<Waiting>({ now, halfLifeMilliseconds })
+  // Part of the names of segments, and so of what retention removes.
+  const now = () => clock.currentTimeMillisUnsafe()
+  const waiting = new FairQueue<Waiting>({ now: () => Elapsed.millisOf(clock), halfLifeMilliseconds })
   let bytesWaiting = 0
   let segment: OpenSegment | undefined
   let isBusy = false
