@@ -64,9 +64,20 @@ const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: Re
   `
 }
 
-/** The CTE `outcome`: whether an outcome counts, and whether it changes the health of its webhook. */
+/**
+ * The CTE `outcome`: whether an outcome counts, and whether it changes the health of its webhook. A failure locks its
+ * webhook against a change of its target: of two at the same time, the change would miss a delivery that is about to
+ * wait, and the failure would not know the new target, at which it is due at once.
+ */
 const judged = (sql: SqlClient.SqlClient) => sql`
-  outcome AS (
+  failing AS MATERIALIZED (
+    SELECT * FROM webhooks WHERE id = ANY(ARRAY(SELECT webhook_id FROM input WHERE NOT ok)) ORDER BY id FOR SHARE
+  ), targets AS (
+    SELECT * FROM failing
+    UNION ALL
+    SELECT * FROM webhooks
+    WHERE id = ANY(ARRAY(SELECT webhook_id FROM input WHERE ok)) AND id <> ALL(ARRAY(SELECT id FROM failing))
+  ), outcome AS (
     SELECT input.*,
       ${isSame(sql)} AS is_same,
       -- A failure that does not count: at a paused webhook, or at one that has moved since.
@@ -90,7 +101,7 @@ const judged = (sql: SqlClient.SqlClient) => sql`
           )
         )
       END AS is_news
-    FROM input LEFT JOIN webhooks ON webhooks.id = input.webhook_id
+    FROM input LEFT JOIN targets AS webhooks ON webhooks.id = input.webhook_id
   )
 `
 

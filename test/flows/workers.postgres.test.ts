@@ -5,7 +5,9 @@ import { Array, ConfigProvider, Context, Deferred, Effect, Fiber, Layer, Redacte
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import * as Patience from "../../src/database/Patience.ts"
+import { catchAllOf } from "../../src/model/Webhook.ts"
 import * as Platform from "../../src/process/Platform.ts"
+import * as WebhookTarget from "../../src/webhooks/WebhookTarget.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 import * as Deliveries from "../delivery/Deliveries.ts"
 import * as Queues from "../delivery/Queues.ts"
@@ -191,6 +193,37 @@ describe("A delivery outcome", { timeout: 60_000 }, () => {
       yield* Fiber.join(settling)
       const { status } = yield* Deliveries.delivery(event).pipe(Effect.provideContext(world))
       assert.strictEqual(status, "delivered")
+    })
+  )
+
+  it.live("of a failure waits for a change of its webhook, and leaves the delivery due at the new URL", () =>
+    Effect.gen(function* () {
+      const { sql, world } = yield* shared
+      const queue = yield* Layer.build(Queues.layer()).pipe(Effect.provideContext(world))
+      const { id } = yield* Deliveries.domain("http://hooks.example/").pipe(Effect.provideContext(world))
+      const [event] = yield* Deliveries.pending(id, 1).pipe(Effect.provideContext(world))
+      const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provideContext(queue))
+      if (event === undefined || claimed === undefined) return assert.fail("nothing to settle")
+      const blocked = sql`SELECT 1 FROM pg_locks WHERE pg_blocking_pids(pid) @> ARRAY[pg_backend_pid()]`
+
+      const changed = yield* Deferred.make<void>()
+      const settling = yield* Deferred.await(changed).pipe(
+        Effect.andThen(Queues.settle(claimed, Queues.answered(401))),
+        Effect.provideContext(queue),
+        Effect.forkScoped
+      )
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          const target = { action: "webhook", url: "http://hooks.example/new" } as const
+          yield* WebhookTarget.change(sql, catchAllOf(id), target)
+          yield* Deferred.succeed(changed, undefined)
+          yield* eventually(blocked, (rows) => rows.length > 0)
+        })
+      )
+      yield* Fiber.join(settling)
+      const { dueIn, status } = yield* Deliveries.delivery(event).pipe(Effect.provideContext(world))
+      assert.strictEqual(status, "pending")
+      assert.isAtMost(dueIn, 0)
     })
   )
 })
