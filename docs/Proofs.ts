@@ -790,10 +790,7 @@ export const proofs: ReadonlyArray<Proof> = [
         "removes only raw messages without a row after seven days, and reports how many there are"
       ],
       ["test/retention/Sweeper.test.ts", "counts the log records without a row"],
-      [
-        "test/schedule/SetBackClock.test.ts",
-        "sees new rules within a second, and finds the work of its workers"
-      ]
+      ["test/schedule/SetBackClock.test.ts", "sees new rules within a second, and finds the work of its workers"]
     ]
   },
   {
