@@ -164,6 +164,13 @@ describe("Workers in separate processes", { timeout: 150_000 }, () => {
   )
 })
 
+/** Waits until another session waits for this transaction. Fails with the reason if the work ends instead. */
+const isBlocked = <A, E>(sql: SqlClient.SqlClient, work: Fiber.Fiber<A, E>) =>
+  eventually(
+    sql`SELECT 1 FROM pg_locks WHERE pg_blocking_pids(pid) @> ARRAY[pg_backend_pid()]`,
+    (rows) => rows.length > 0
+  ).pipe(Effect.raceFirst(Effect.andThen(Fiber.join(work), Effect.die(new Error("It did not wait")))))
+
 describe("A delivery outcome", { timeout: 60_000 }, () => {
   it.live("is recorded despite a deadlock with another transaction", () =>
     Effect.gen(function* () {
@@ -173,8 +180,6 @@ describe("A delivery outcome", { timeout: 60_000 }, () => {
       const [event] = yield* Deliveries.pending(id, 1).pipe(Effect.provideContext(world))
       const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provideContext(queue))
       if (event === undefined || claimed === undefined) return assert.fail("nothing to settle")
-      const blocked = sql`SELECT 1 FROM pg_locks WHERE pg_blocking_pids(pid) @> ARRAY[pg_backend_pid()]`
-
       const locked = yield* Deferred.make<void>()
       const settling = yield* Deferred.await(locked).pipe(
         Effect.andThen(Queues.settle(claimed, Queues.answered(200))),
@@ -185,7 +190,7 @@ describe("A delivery outcome", { timeout: 60_000 }, () => {
         Effect.gen(function* () {
           yield* sql`SELECT 1 FROM domains WHERE id = ${id} FOR NO KEY UPDATE`
           yield* Deferred.succeed(locked, undefined)
-          yield* eventually(blocked, (rows) => rows.length > 0)
+          yield* isBlocked(sql, settling)
           // PostgreSQL aborts the transaction that waits longer, which is the other one.
           yield* sql`UPDATE deliveries SET due_at = due_at WHERE event_id = ${event}`
         })
@@ -204,8 +209,6 @@ describe("A delivery outcome", { timeout: 60_000 }, () => {
       const [event] = yield* Deliveries.pending(id, 1).pipe(Effect.provideContext(world))
       const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provideContext(queue))
       if (event === undefined || claimed === undefined) return assert.fail("nothing to settle")
-      const blocked = sql`SELECT 1 FROM pg_locks WHERE pg_blocking_pids(pid) @> ARRAY[pg_backend_pid()]`
-
       const changed = yield* Deferred.make<void>()
       const settling = yield* Deferred.await(changed).pipe(
         Effect.andThen(Queues.settle(claimed, Queues.answered(401))),
@@ -217,7 +220,7 @@ describe("A delivery outcome", { timeout: 60_000 }, () => {
           const target = { action: "webhook", url: "http://hooks.example/new" } as const
           yield* WebhookTarget.change(sql, catchAllOf(id), target)
           yield* Deferred.succeed(changed, undefined)
-          yield* eventually(blocked, (rows) => rows.length > 0)
+          yield* isBlocked(sql, settling)
         })
       )
       yield* Fiber.join(settling)
