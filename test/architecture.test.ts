@@ -70,6 +70,11 @@ describe("The files of src", () => {
     assert.deepStrictEqual(circles, [])
   })
 
+  it("let no cached result expire by the time of day, which may be set back", () => {
+    const uses = files.filter((file) => /cachedWithTTL/.test(readFileSync(join(root, "src", file), "utf8")))
+    assert.deepStrictEqual(uses, ["schedule/Elapsed.ts"])
+  })
+
   it("are short: none has more than 300 lines without a reason in its head", () => {
     const lengths = files.map((file) => {
       const lines = readFileSync(join(root, "src", file), "utf8")

@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
   const postpone = Effect.fnUntraced(function* ({ attempt, eventId }: Lease.Lease, lost: number) {
     const wait = yield* RetryDelay.after(retries, lost)
     const seconds = Duration.toSeconds(Option.getOrElse(wait, () => Duration.zero))
-    yield* sql`
+    const [postponed] = yield* sql<{ readonly status: string }>`
       UPDATE deliveries SET
         attempts = attempts - 1,
         leased_until = NULL,
@@ -41,8 +41,9 @@ export const make = Effect.gen(function* () {
         due_at = now() + make_interval(secs => ${seconds}),
         last_error = ${FailureReason.workersStopped(lost)}
       WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = ${"pending"}
+      RETURNING status
     `
-    if (Option.isNone(wait)) yield* DeadCount.add(1)
+    if (postponed?.status === "dead") yield* DeadCount.add(1)
     yield* Effect.logWarning("A delivery repeatedly loses its worker and is delayed").pipe(
       Effect.annotateLogs({ event_id: eventId, attempt })
     )

@@ -149,7 +149,8 @@ const stored = (sql: SqlClient.SqlClient) => sql`
     WHERE deliveries.event_id = outcome.event_id AND deliveries.attempts = outcome.attempt
       -- Held since the request began: a success still counts.
       AND (deliveries.status = ${"pending"} OR (deliveries.status = ${"held"} AND ok))
-    RETURNING outcome.ordinal, deliveries.domain_id, ok, is_same AND is_news AS is_news
+    RETURNING outcome.ordinal, deliveries.domain_id, ok, deliveries.status = 'dead' AS is_dead,
+      is_same AND is_news AS is_news
   )
 `
 
@@ -162,15 +163,17 @@ export const statement = Effect.gen(function* () {
     ${judged(sql)}, ${stored(sql)}, live AS (
       ${LiveDomain.makeLive(sql, sql`SELECT domain_id FROM settled WHERE ok`)}
     )
-    SELECT ordinal, is_news FROM settled
+    SELECT ordinal, is_news, is_dead FROM settled
   `
 
   return Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
     const now = yield* Clock.currentTimeMillis
     const ids = all.map(() => newId(now))
-    const rows = yield* sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
+    const rows = yield* sql<{ readonly ordinal: bigint; readonly isNews: boolean; readonly isDead: boolean }>`
       WITH ${input(sql, all, ids)}, ${rest}
     `
+    const dead = rows.filter(({ isDead }) => isDead).length
+    if (dead > 0) yield* DeadCount.add(dead)
     const news = new Set(rows.flatMap(({ isNews, ordinal }) => (isNews ? [Number(ordinal)] : [])))
     return all.map((_, index) => news.has(index + 1))
   })
@@ -182,12 +185,7 @@ export const statement = Effect.gen(function* () {
  */
 export const make = Effect.gen(function* () {
   const write = yield* statement
-  const counted = (all: ReadonlyArray<Settlement>) =>
-    Effect.tap(write(all), () => {
-      const dead = all.filter(({ status }) => status === "dead").length
-      return dead === 0 ? Effect.void : DeadCount.add(dead)
-    })
-  return yield* Batcher.make(counted, {
+  return yield* Batcher.make((all: ReadonlyArray<Settlement>) => write(all), {
     isOutage: isUnreachable,
     bytesOf: () => 2_048,
     // No client waits for the outcome of a finished request.

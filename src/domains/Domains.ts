@@ -191,7 +191,7 @@ export class Domains extends Context.Service<
 
       const setPull = Effect.fn("Domains.setPull")(function* (owned: Owned, pull: boolean) {
         const domain = yield* taking(owned)
-        if (domain.catch_all === "webhook") return pull ? yield* new Conflict({ message: hasWebhook }) : domain
+        if (domain.catch_all === "webhook") return pull ? yield* hasWebhook(domain.id) : domain
         // Turning off what is off succeeds.
         if (!pull && !domain.pull) return domain
         const target = { action: pull ? "pull" : "hold", url: null } as const
@@ -261,8 +261,10 @@ export class Domains extends Context.Service<
 
 const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", "live"])
 
-const hasWebhook =
-  'This domain has a webhook, and its mail goes there. To ask for it instead, take the webhook away first: PATCH …/delivery {"webhookUrl": null}'
+const hasWebhook = (id: DomainId) =>
+  new Conflict({
+    message: `This domain has a webhook, and its mail goes there. To ask for it instead, take the webhook away first: PATCH /api/domains/${id}/delivery {"webhookUrl": null}`
+  })
 
 /** Why mail of a domain cannot be delivered. */
 const unfit = (domain: Domain) =>

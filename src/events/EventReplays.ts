@@ -51,9 +51,9 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
         domain?.status === "disabled"
           ? `This domain is disabled: ${domain.disabledReason}`
           : delivery.reason !== undefined
-            ? `A sender rule or the mail scanner holds this event (${delivery.reason}). POST …/release delivers it; ask a person before`
+            ? `A sender rule or the mail scanner holds this event (${delivery.reason}). ${routeOf(domainId, eventId, "release")} delivers it; ask a person before`
             : delivery.status === "delivered" && !force
-              ? "This event is already delivered; add ?force=true to send it again"
+              ? alreadyDelivered(domainId, eventId)
               : domain?.pattern === catchAll || domain === undefined
                 ? "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
                 : `The webhook ${domain.pattern ?? "that took it"} takes no deliveries now. Give it a URL with PATCH /api/domains/{id}/webhooks/{webhookId}, or replay to another one with ?webhook=ID`
@@ -77,11 +77,11 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
     return yield* new Conflict({
       message:
         delivery.status !== "pending"
-          ? notPending[delivery.status]
+          ? notPending[delivery.status](domainId, eventId)
           : domain?.status === "disabled"
             ? "This domain is disabled. Its mail is delivered once the operator enables it"
             : domain?.isPaused === true
-              ? "The webhook is paused. POST …/replay of this event resumes it"
+              ? `The webhook is paused. ${routeOf(domainId, eventId, "replay")} resumes it`
               : "An attempt of this delivery is due or in progress. Read the event again in a few seconds"
     })
   })
@@ -95,9 +95,17 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
   return { replay, deliverNow, release }
 }
 
+const routeOf = (domainId: DomainId, eventId: EventId, work: "release" | "replay") =>
+  `POST /api/domains/${domainId}/events/${eventId}/${work}`
+
+const alreadyDelivered = (domainId: DomainId, eventId: EventId) =>
+  `This event is already delivered. ${routeOf(domainId, eventId, "replay")}?force=true sends it again`
+
 /** Why a delivery has no attempt to make now. */
 const notPending = {
-  delivered: "This event is already delivered. POST …/replay?force=true sends it again",
-  dead: "This delivery is dead, because its last retry failed. POST …/replay queues it again",
-  held: "This delivery is held, because its webhook had no URL, or because a sender rule or the mail scanner holds it. Set a URL, and POST …/replay, or POST …/release"
+  delivered: alreadyDelivered,
+  dead: (domainId: DomainId, eventId: EventId) =>
+    `This delivery is dead, because its last retry failed. ${routeOf(domainId, eventId, "replay")} queues it again`,
+  held: (domainId: DomainId, eventId: EventId) =>
+    `This delivery is held, because its webhook had no URL, or because a sender rule or the mail scanner holds it. Set a URL, and ${routeOf(domainId, eventId, "replay")}, or ${routeOf(domainId, eventId, "release")}`
 }

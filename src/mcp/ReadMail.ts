@@ -63,7 +63,7 @@ export const add = Effect.gen(function* () {
       workspace
     ) {
       const asked = part === "links" ? whole : { part, maxChars, offset }
-      const { brief, content } = yield* reading.of(workspace, EventId.make(event_id), asked)
+      const { brief, content, domainId } = yield* reading.of(workspace, EventId.make(event_id), asked)
       return {
         notice,
         from: BriefMail.shortAddress(brief.from),
@@ -75,7 +75,7 @@ export const add = Effect.gen(function* () {
         attachments:
           brief.attachments === 0
             ? undefined
-            : `${brief.attachments}, which no tool reads. GET /api/domains/{domain_id}/events/${event_id}/attachments/{index} gives them`
+            : `${brief.attachments}, which no tool reads. GET /api/domains/${domainId}/events/${event_id}/attachments/0 gives the first`
       }
     })
   })

@@ -8,6 +8,7 @@ import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import type { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import type { NotFound, TooManyRequests, Unavailable } from "../model/ApiError.ts"
+import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 
 /** The notice before every mail that a model reads. */
@@ -22,7 +23,7 @@ export class Reading extends Context.Service<
       eventId: EventId,
       request: Omit<Content.ContentRequest, "format">
     ): Effect.Effect<
-      { readonly brief: BriefEvent.BriefEvent; readonly content: Content.Content },
+      { readonly domainId: DomainId; readonly brief: BriefEvent.BriefEvent; readonly content: Content.Content },
       NotFound | TooManyRequests | Unavailable | SqlError
     >
   }
@@ -41,6 +42,7 @@ export class Reading extends Context.Service<
         yield* room.reserve(listed.bytes)
         const { delivery, payload } = yield* events.payload(domainId, listed)
         return {
+          domainId,
           brief: BriefEvent.of(payload, delivery.status),
           content: yield* contents.of(payload, { ...request, format: "markdown" })
         }

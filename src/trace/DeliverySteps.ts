@@ -160,7 +160,13 @@ export const of = (mail: ReadMail): { readonly outcome: TraceOutcome; readonly s
       done("event", readAt, `Event ${eventId}`),
       route(mail),
       ...(earlier > 0 && made.length === mostAttempts
-        ? [done("attempt", null, `${earlier} earlier attempts, which GET …/delivery-attempts lists`)]
+        ? [
+            done(
+              "attempt",
+              null,
+              `${earlier} earlier attempts, which GET /api/domains/${mail.domainId}/delivery-attempts lists`
+            )
+          ]
         : []),
       ...made.map(attemptStep),
       step

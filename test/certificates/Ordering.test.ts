@@ -1,7 +1,8 @@
 import { X509Certificate } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, type Layer, Option, Redacted, type Scope } from "effect"
+import { Deferred, Effect, Fiber, Latch, type Layer, Option, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { eventually } from "../Eventually.ts"
 import { Acme, type Mishap, type Resource } from "../simulators/Acme.ts"
 import * as World from "./World.ts"
 
@@ -231,6 +232,23 @@ describe("A refused order", () => {
       yield* World.order()
       assert.match(`${(yield* World.row).problem}`, /gave an answer that is not ACME/)
       assert.isAtMost(acme.asked("newAccount"), 20)
+    }))
+
+  test("asks nothing more once its process has ended it", () =>
+    Effect.gen(function* () {
+      const acme = yield* Acme
+      const gate = yield* Latch.make()
+      yield* acme.mishaps("newNonce", { hold: gate.await })
+      const order = yield* Effect.forkChild(World.order())
+      yield* eventually(
+        Effect.sync(() => acme.asked("newNonce")),
+        (asked) => asked === 1
+      )
+      yield* Fiber.interrupt(order)
+      yield* gate.open
+      yield* World.order()
+      assert.notStrictEqual(yield* serial, "none")
+      assert.strictEqual(acme.asked("newAccount"), 1)
     }))
 
   test("does not count a bad nonce, which the authority may answer at any time", () =>

@@ -1,7 +1,14 @@
+import { globSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { commands, inCommands } from "../../src/cli/terminal/InCommands.ts"
 import * as CommandLine from "../CommandLine.ts"
+import * as Program from "../Program.ts"
+
+/** What has messages that a command prints. */
+const sources = globSync(
+  `${Program.root}src/{delivery,demo,domains,events,health,ingest,model,purchase,simulate,trace,trust,webhooks,workspaces,http/trust,http/events}/**/*.ts`
+)
 
 describe("A message of the service on the command line", () => {
   it.each([
@@ -30,6 +37,28 @@ describe("A message of the service on the command line", () => {
     "No route GET /api/domainsx"
   ])("keeps a route without a command: %s", (message) => {
     assert.strictEqual(inCommands(message), message)
+  })
+
+  it("has a command for every route that a message of the service names, but these", () => {
+    const left = sources.flatMap((file) =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => !/^\s*(?:\/\/|\*|\/\*)|description/.test(line))
+        // Values stand in the place of ids.
+        .map((line) => inCommands(line.replace(/\$\{(?:[^{}]|\{[^}]*\})*\}/g, "x")))
+        .flatMap((line) => line.match(/(?:GET|POST|PATCH|DELETE) (?:\/api|…)\/[\w{}/-]*/g) ?? [])
+    )
+    assert.deepStrictEqual([...new Set(left)].sort(), [
+      // No command asks for these.
+      "DELETE /api/domains/{id}/replays/x",
+      "DELETE /api/domains/{id}/replays/{replayId}",
+      "GET /api/console/sessions",
+      "GET /api/domains/x/refusals",
+      "GET /api/domains/{id}/replays",
+      "POST /api/demo/inbox",
+      // A message adds what is done.
+      "POST /api/domains/x/events/x/x"
+    ])
   })
 
   it.effect("names only commands that exist", () =>

@@ -1,12 +1,13 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
-import { DateTime, Effect, FileSystem, Layer } from "effect"
+import { DateTime, Effect, Fiber, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { WorkspaceId } from "../../src/model/Workspace.ts"
 import * as Ledger from "../../src/operations/Ledger.ts"
 import * as CommandLine from "../CommandLine.ts"
 import * as Deliveries from "../delivery/Deliveries.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Needs from "../Needs.ts"
@@ -215,6 +216,24 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           [unserved.code, unserved.stderr],
           [1, "Set a URL with `inlet webhooks update`, then replay again\n"]
         )
+        const path = `/api/domains/${waiting.domainId}`
+        yield* inlet.call("PATCH", `${path}/delivery`, { key: waiting.key, body: { pull: true } })
+        const { env } = yield* person(waiting.key)
+        const printed = { stdout: "", stderr: "" }
+        yield* sql`UPDATE deliveries SET status = 'held' WHERE domain_id = ${waiting.domainId}`
+        const pulled = yield* Effect.forkChild(CommandLine.run(["replay", "--held", "--yes"], env, printed))
+        const leased = yield* eventually(
+          inlet.call("POST", `${path}/deliveries/lease`, { key: waiting.key, body: {} }),
+          ({ json }) => json.deliveries?.length === 1
+        )
+        assert.match(printed.stderr, /^They wait for `inlet listen --take`\. Ctrl-C ends only this command/)
+        const [{ attempt, event_id }] = leased.json.deliveries
+        yield* inlet.call("POST", `${path}/deliveries/settle`, {
+          key: waiting.key,
+          body: { outcomes: [{ event_id, attempt, statusCode: 200, durationMs: 1 }] }
+        })
+        assert.strictEqual((yield* Fiber.join(pulled)).stdout, "1 held delivery replayed: 1 delivered, 0 failed\n")
+
         const time = yield* run("replay", "--dead", "--since", "yesterday")
         assert.include(time.stderr, "--since: Expected a duration such as 2d, or a time such as 2026-01-31")
       })

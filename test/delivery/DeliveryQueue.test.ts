@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Array, Clock, DateTime, Effect, Layer, Logger, Redacted } from "effect"
+import { Array, Clock, DateTime, Effect, Layer, Logger, Metric, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import { Domains } from "../../src/domains/Domains.ts"
@@ -27,6 +27,12 @@ const one = Effect.fnUntraced(function* (env: Record<string, string> = {}) {
   } = yield* onlyMine(1)
   const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provide(Queues.layer(env)))
   return id === undefined || claimed === undefined ? yield* Effect.die("nothing to claim") : { domain, id, claimed }
+})
+
+/** The dead letters that this process has counted. */
+const deadLetters = Effect.map(Metric.snapshot, (all) => {
+  const found = all.find(({ id }) => id === "inlet_deliveries_dead_total")
+  return found?.type === "Counter" ? Number(found.state.count) : Number.NaN
 })
 
 /** Runs as a process with a wrong clock and a queue of its own. */
@@ -273,10 +279,12 @@ layer(
     })
   )
 
-  it.effect("gives up after a 410", () =>
+  it.effect("gives up after a 410, and counts the dead letter", () =>
     Effect.gen(function* () {
       const { claimed, id } = yield* one()
+      const before = yield* deadLetters
       yield* Queues.settle(claimed, Queues.answered(410))
+      assert.strictEqual(yield* deadLetters, before + 1)
       assert.deepInclude(yield* Deliveries.delivery(id), {
         status: "dead",
         attempts: 1,
@@ -359,8 +367,10 @@ layer(
         const [taken] = yield* Queues.claimUpTo(1)
         if (taken === undefined) return assert.fail("the lease was not taken over")
         const before = yield* Deliveries.delivery(id)
+        const dead = yield* deadLetters
 
         yield* Queues.settle(lost, outcome)
+        assert.strictEqual(yield* deadLetters, dead)
         const { dueIn: _, leasedFor, ...after } = yield* Deliveries.delivery(id)
         assert.deepInclude(before, after)
         assert.closeTo(leasedFor ?? Number.NaN, 60, 5)

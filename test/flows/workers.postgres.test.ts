@@ -5,6 +5,8 @@ import { Array, ConfigProvider, Context, Deferred, Effect, Fiber, Layer, Redacte
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import * as Patience from "../../src/database/Patience.ts"
+import type { DomainId } from "../../src/model/Domain.ts"
+import type { EventId } from "../../src/model/InboundEvent.ts"
 import { catchAllOf } from "../../src/model/Webhook.ts"
 import * as Platform from "../../src/process/Platform.ts"
 import * as WebhookTarget from "../../src/webhooks/WebhookTarget.ts"
@@ -171,60 +173,54 @@ const isBlocked = <A, E>(sql: SqlClient.SqlClient, work: Fiber.Fiber<A, E>) =>
     (rows) => rows.length > 0
   ).pipe(Effect.raceFirst(Effect.andThen(Fiber.join(work), Effect.die(new Error("It did not wait")))))
 
+/** The delivery after an answer that is stored while another transaction, which then goes on, has a lock that it needs. */
+const settledBeside = Effect.fnUntraced(function* (
+  statusCode: number,
+  lock: (sql: SqlClient.SqlClient, domainId: DomainId) => Effect.Effect<unknown, unknown>,
+  then: (sql: SqlClient.SqlClient, eventId: EventId) => Effect.Effect<unknown, unknown> = () => Effect.void
+) {
+  const { sql, world } = yield* shared
+  const queue = yield* Layer.build(Queues.layer()).pipe(Effect.provideContext(world))
+  const { id } = yield* Deliveries.domain("http://hooks.example/").pipe(Effect.provideContext(world))
+  const [event] = yield* Deliveries.pending(id, 1).pipe(Effect.provideContext(world))
+  const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provideContext(queue))
+  if (event === undefined || claimed === undefined) return assert.fail("nothing to settle")
+  const locked = yield* Deferred.make<void>()
+  const settling = yield* Deferred.await(locked).pipe(
+    Effect.andThen(Queues.settle(claimed, Queues.answered(statusCode))),
+    Effect.provideContext(queue),
+    Effect.forkScoped
+  )
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* lock(sql, id)
+      yield* Deferred.succeed(locked, undefined)
+      yield* isBlocked(sql, settling)
+      yield* then(sql, event)
+    })
+  )
+  yield* Fiber.join(settling)
+  return yield* Deliveries.delivery(event).pipe(Effect.provideContext(world))
+})
+
 describe("A delivery outcome", { timeout: 60_000 }, () => {
   it.live("is recorded despite a deadlock with another transaction", () =>
     Effect.gen(function* () {
-      const { sql, world } = yield* shared
-      const queue = yield* Layer.build(Queues.layer()).pipe(Effect.provideContext(world))
-      const { id } = yield* Deliveries.domain("http://hooks.example/").pipe(Effect.provideContext(world))
-      const [event] = yield* Deliveries.pending(id, 1).pipe(Effect.provideContext(world))
-      const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provideContext(queue))
-      if (event === undefined || claimed === undefined) return assert.fail("nothing to settle")
-      const locked = yield* Deferred.make<void>()
-      const settling = yield* Deferred.await(locked).pipe(
-        Effect.andThen(Queues.settle(claimed, Queues.answered(200))),
-        Effect.provideContext(queue),
-        Effect.forkScoped
+      const { status } = yield* settledBeside(
+        200,
+        (sql, id) => sql`SELECT 1 FROM domains WHERE id = ${id} FOR NO KEY UPDATE`,
+        // PostgreSQL aborts the transaction that waits longer, which is the other one.
+        (sql, event) => sql`UPDATE deliveries SET due_at = due_at WHERE event_id = ${event}`
       )
-      yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`SELECT 1 FROM domains WHERE id = ${id} FOR NO KEY UPDATE`
-          yield* Deferred.succeed(locked, undefined)
-          yield* isBlocked(sql, settling)
-          // PostgreSQL aborts the transaction that waits longer, which is the other one.
-          yield* sql`UPDATE deliveries SET due_at = due_at WHERE event_id = ${event}`
-        })
-      )
-      yield* Fiber.join(settling)
-      const { status } = yield* Deliveries.delivery(event).pipe(Effect.provideContext(world))
       assert.strictEqual(status, "delivered")
     })
   )
 
   it.live("of a failure waits for a change of its webhook, and leaves the delivery due at the new URL", () =>
     Effect.gen(function* () {
-      const { sql, world } = yield* shared
-      const queue = yield* Layer.build(Queues.layer()).pipe(Effect.provideContext(world))
-      const { id } = yield* Deliveries.domain("http://hooks.example/").pipe(Effect.provideContext(world))
-      const [event] = yield* Deliveries.pending(id, 1).pipe(Effect.provideContext(world))
-      const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provideContext(queue))
-      if (event === undefined || claimed === undefined) return assert.fail("nothing to settle")
-      const changed = yield* Deferred.make<void>()
-      const settling = yield* Deferred.await(changed).pipe(
-        Effect.andThen(Queues.settle(claimed, Queues.answered(401))),
-        Effect.provideContext(queue),
-        Effect.forkScoped
+      const { dueIn, status } = yield* settledBeside(401, (sql, id) =>
+        WebhookTarget.change(sql, catchAllOf(id), { action: "webhook", url: "http://hooks.example/new" })
       )
-      yield* sql.withTransaction(
-        Effect.gen(function* () {
-          const target = { action: "webhook", url: "http://hooks.example/new" } as const
-          yield* WebhookTarget.change(sql, catchAllOf(id), target)
-          yield* Deferred.succeed(changed, undefined)
-          yield* isBlocked(sql, settling)
-        })
-      )
-      yield* Fiber.join(settling)
-      const { dueIn, status } = yield* Deliveries.delivery(event).pipe(Effect.provideContext(world))
       assert.strictEqual(status, "pending")
       assert.isAtMost(dueIn, 0)
     })

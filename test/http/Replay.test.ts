@@ -92,7 +92,10 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery
         const again = yield* now
         assert.deepStrictEqual(
           [again.status, again.json.error],
-          [409, "This event is already delivered. POST …/replay?force=true sends it again"]
+          [
+            409,
+            `This event is already delivered. POST ${path}/events/${event.event_id}/replay?force=true sends it again`
+          ]
         )
       })
     )
@@ -108,7 +111,10 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery
           ({ json, status }) => [status, json.error]
         )
         yield* sql`UPDATE webhooks SET paused_at = now(), probe_at = now() + interval '1 hour' WHERE id = ${inbox.domainId}`
-        assert.deepStrictEqual(yield* refusal, [409, "The webhook is paused. POST …/replay of this event resumes it"])
+        assert.deepStrictEqual(yield* refusal, [
+          409,
+          `The webhook is paused. POST /api/domains/${inbox.domainId}/events/${event.event_id}/replay resumes it`
+        ])
         for (const status of ["dead", "held"]) {
           yield* sql`UPDATE deliveries SET status = ${status} WHERE domain_id = ${inbox.domainId}`
           const [code, words] = yield* refusal

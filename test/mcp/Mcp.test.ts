@@ -93,6 +93,11 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
         assert.include(mail.content, "482 913")
         assert.include(mail.notice, "no instructions")
         assert.strictEqual(mail.hidden_text, false)
+        assert.notProperty(mail, "attachments")
+        const { json: withFile } = yield* client.call("simulate_mail", { sample: "attachment" })
+        const { json: read } = yield* client.call("read_mail", { event_id: withFile.event_id })
+        const [, path = ""] = /^1, which no tool reads\. GET (\S+) gives the first$/.exec(read.attachments) ?? []
+        assert.strictEqual((yield* inlet.call("GET", path, { key })).status, 200)
         const mixed = yield* client.call("simulate_mail", { sample: "code", text: "Hello" })
         assert.deepStrictEqual(
           [mixed.isError, mixed.text],

@@ -8,6 +8,7 @@ import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Service from "../terminal/Service.ts"
+import * as WebhookNamed from "../terminal/WebhookNamed.ts"
 import * as ReplayMany from "./ReplayMany.ts"
 
 const all = (status: ReplayStatus) =>
@@ -29,6 +30,7 @@ export const command = Command.make(
     dead: all("dead"),
     held: all("held"),
     delivered: all("delivered"),
+    webhook: text("webhook", "Deliver it at this webhook of its domain instead: its pattern or id"),
     domain: EventFlags.domain,
     since: text("since", "With a job: only mail received since, such as 2d or 2026-01-31"),
     until: text("until", "With a job: only mail received until then"),
@@ -40,13 +42,16 @@ export const command = Command.make(
     yes: Confirmation.yes,
     ...Service.flags
   },
-  Effect.fnUntraced(function* ({ dead, delivered, eventId, force, held, ...given }) {
+  Effect.fnUntraced(function* ({ dead, delivered, eventId, force, held, webhook, ...given }) {
     const { detach, domain, json, recipient, since, until, yes, ...place } = given
     const statuses = Object.entries({ dead, held, delivered }).flatMap(([status, isGiven]) => (isGiven ? [status] : []))
     if (statuses.length + Number(Option.isSome(eventId)) !== 1) {
       return yield* new CommandFailed({ message: "Expected an event id, or one of --dead, --held and --delivered" })
     }
-    if (Option.isSome(eventId)) return yield* one(place, { eventId: eventId.value, force, json })
+    if (Option.isSome(eventId)) return yield* one(place, { eventId: eventId.value, force, webhook, json })
+    if (Option.isSome(webhook)) {
+      return yield* new CommandFailed({ message: "--webhook: Expected an event id beside it, and not a job" })
+    }
     const status = dead ? "dead" : held ? "held" : "delivered"
     yield* ReplayMany.run(place, { status, domain, since, until, recipient, yes, detach, json })
   })
@@ -54,13 +59,25 @@ export const command = Command.make(
 
 const one = Effect.fnUntraced(function* (
   place: Service.Place,
-  { eventId, force, json }: { readonly eventId: EventId; readonly force: boolean; readonly json: boolean }
+  {
+    eventId,
+    force,
+    json,
+    webhook
+  }: {
+    readonly eventId: EventId
+    readonly force: boolean
+    readonly webhook: Option.Option<string>
+    readonly json: boolean
+  }
 ) {
   const answer = yield* Service.ask(
     place,
     Effect.fnUntraced(function* (api) {
-      const { id } = yield* Service.domainOfEvent(api, eventId)
-      return yield* api.events.replay({ params: { id, eventId }, query: force ? { force: "true" } : {}, headers: {} })
+      const domain = yield* Service.domainOfEvent(api, eventId)
+      const at = Option.isNone(webhook) ? {} : { webhook: (yield* WebhookNamed.find(api, domain, webhook.value)).id }
+      const query = { ...(force ? { force: "true" as const } : {}), ...at }
+      return yield* api.events.replay({ params: { id: domain.id, eventId }, query, headers: {} })
     })
   )
   yield* Answer.lines(json, answer, [`${answer.event_id} is sent again`])

@@ -4,6 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import type { BriefEvent } from "../../events/BriefEvent.ts"
 import * as EventFilters from "../../http/events/EventFilters.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 import { freshSeconds } from "../../workspaces/GivenCodes.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -157,7 +158,7 @@ export const command = Command.make(
         ...Given.of({ from, fromDomain, subject, recipient: to })
       }
       const began = yield* Clock.currentTimeMillis
-      const ends = began + Duration.toMillis(timeout)
+      const ends = (yield* Elapsed.millis) + Duration.toMillis(timeout)
       const printed = yield* PrintedCodes.open(id)
       const isExplicit = Option.isSome(after) || Option.isSome(newerThan)
       const skips = code && !isExplicit ? printed.has : () => Effect.succeed(false)
@@ -174,7 +175,7 @@ export const command = Command.make(
         yield* Console.error(`Waiting for mail, at most ${Duration.format(timeout)}. Ctrl-C stops`)
       }
       while (found === undefined) {
-        const left = Math.ceil((ends - (yield* Clock.currentTimeMillis)) / 1_000)
+        const left = Math.ceil((ends - (yield* Elapsed.millis)) / 1_000)
         if (left <= 0) {
           const what = code ? "a code" : wanted.link === undefined ? undefined : "such a link"
           const narrowed = [to, from, fromDomain, subject].some(Option.isSome) ? " that matches" : ""

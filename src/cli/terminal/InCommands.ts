@@ -6,6 +6,7 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["POST /api/workspaces/keys", "inlet keys create"],
   ["GET /api/workspaces/keys", "inlet keys"],
   ["DELETE /api/workspaces/keys/:id", "inlet keys revoke ID"],
+  ["POST /api/workspaces/rotate-secret", "inlet workspaces rotate-secret"],
   ["POST /api/workspaces", "inlet workspaces create NAME"],
   ["POST /api/domains/purchase", "inlet purchase NAME"],
   ["GET /api/domains/orders/:id", "inlet orders get $1"],
@@ -14,6 +15,7 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["POST /api/domains/:id/verify", "inlet domains verify $1"],
   ["GET /api/domains/:id/mx", "inlet domains mx $1"],
   ["GET /api/domains/:id/health", "inlet doctor --domain $1"],
+  ['PATCH /api/domains/:id/delivery {"webhookUrl": null}', "inlet domains webhook $1 --none"],
   ['PATCH /api/domains/:id/delivery {"pull": true}', "inlet domains pull $1"],
   ['PATCH /api/domains/:id/delivery {"webhookUrl": "https://…"}', "inlet domains webhook $1 https://…"],
   ["PATCH /api/domains/:id/delivery", "inlet domains webhook $1 URL"],
@@ -21,10 +23,14 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["GET /api/domains/:id/webhooks", "inlet webhooks list $1"],
   ['PATCH /api/domains/:id/webhooks/:id {"action": "pull"}', "inlet webhooks update $1 $2 --action pull"],
   ["PATCH /api/domains/:id/webhooks/:id", "inlet webhooks update $1 $2"],
+  ["DELETE /api/domains/:id/sender-rules/:id", "inlet senders remove $1 $2"],
   ["GET /api/domains/:id/sender-rules", "inlet senders list $1"],
   ["POST /api/domains/:id/events/:id/release", "inlet senders release $1 $2"],
+  ["POST /api/domains/:id/events/:id/replay?force=true", "inlet replay $2 --force"],
   ["POST /api/domains/:id/events/:id/replay", "inlet replay $2"],
+  ["?webhook=ID", "--webhook ID"],
   ["GET /api/domains/:id/events/:id/raw", "inlet raw $2"],
+  ["GET /api/domains/:id/delivery-attempts", "inlet attempts --domain $1"],
   ["GET /api/domains/:id/events", "inlet events list --domain $1"],
   ['POST /api/domains/:id/replays {"status": "dead"}', "inlet replay --dead --domain $1"],
   ['PATCH /api/domains/:id {"spam": "tag"}', "inlet domains spam $1 tag"],
@@ -52,7 +58,7 @@ const openIds: Readonly<Record<string, string>> = {
   "{id}": "DOMAIN",
   "{webhookId}": "PATTERN",
   "{eventId}": "EVENT_ID",
-  "{replayId}": "ID"
+  "{ruleId}": "RULE_ID"
 }
 
 /** A message of the service, which names routes, with the commands that call them. Routes without a command stay. */

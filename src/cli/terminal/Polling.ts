@@ -1,5 +1,6 @@
-import { Clock, Console, Duration, Effect, Stdio } from "effect"
+import { Console, Duration, Effect, Stdio } from "effect"
 import { Flag } from "effect/cli"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import * as SpanText from "./SpanText.ts"
 
@@ -17,7 +18,7 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
 ) {
   const stdio = yield* Stdio.Stdio
   const isTerminal = yield* stdio.stderrIsTerminal
-  const ends = (yield* Clock.currentTimeMillis) + Duration.toMillis(time)
+  const ends = (yield* Elapsed.millis) + Duration.toMillis(time)
   let told = ""
   for (;;) {
     const answer = yield* question
@@ -25,7 +26,7 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
     const stands = state(answer)
     if (isTerminal && stands !== told) yield* Console.error(`${stands} …`)
     told = stands
-    if ((yield* Clock.currentTimeMillis) >= ends) {
+    if ((yield* Elapsed.millis) >= ends) {
       return yield* new CommandFailed({ message: `${stands} after ${Duration.format(time)}`, exitCode: 4 })
     }
     yield* Effect.sleep("2 seconds")

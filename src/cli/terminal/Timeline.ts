@@ -29,7 +29,7 @@ export const linesOf = ({
   return [
     subject === null ? title : `${title}  ${subject}`,
     ...steps.flatMap(({ at: time, ok, remedy, text }, index) => {
-      const line = `${ok ? " " : "!"} ${time === null ? blank : clockOf(time)}  ${text}`
+      const line = `${ok ? " " : "!"} ${time === null ? blank : clockOf(time)}  ${inCommands(text)}`
       const isSaidLater = steps.slice(index + 1).some((later) => later.remedy === remedy)
       return remedy === null || isSaidLater ? [line] : [line, `  ${blank}  → ${inCommands(remedy)}`]
     })

@@ -67,7 +67,7 @@ const { from, trust, webhook_id } = InboundEvent.fields
 const judged = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ from, trust, webhook_id })))
 
 const notHeld =
-  "Neither a sender rule nor the mail scanner holds this event. POST …/replay delivers an event that is held for another reason, or again"
+  "Neither a sender rule nor the mail scanner holds this event. POST /api/domains/{id}/events/{eventId}/replay delivers an event that is held for another reason, or again"
 
 const isScanned =
   'The mail scanner holds this event, and no allow rule counts before it. Release it without allow. PATCH /api/domains/{id} {"spam": "tag"} delivers such mail from now on'
