@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useLayoutEffect } from "preact/hooks"
 import { Dialog } from "../frame/Dialog.tsx"
 
 const keys = [
@@ -25,7 +25,8 @@ export const Shortcuts = ({
   readonly onLeave: () => void
 }) => {
   const isShown = useSignal(false)
-  useEffect(() => {
+  // With the page itself: a key that comes before an effect would act on the mail that was open before.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return
       if (isTyping(event.target)) {

@@ -5,7 +5,7 @@ import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { CopyLine } from "../frame/Copy.tsx"
 import { Problem } from "../frame/Dialog.tsx"
-import { FormatChoice, MadeKey } from "./FormatChoice.tsx"
+import { MadeKey, TargetFields } from "./TargetFields.tsx"
 
 const actions = [
   ["webhook", "Post to a URL"],
@@ -85,23 +85,7 @@ export const NewWebhook = ({
             ))}
           </select>
         </label>
-        {action.value === "webhook" && (
-          <>
-            <label>
-              URL
-              <input
-                type="url"
-                required
-                placeholder="https://app.example/inbound"
-                value={url.value}
-                onInput={({ currentTarget }) => {
-                  url.value = currentTarget.value
-                }}
-              />
-            </label>
-            <FormatChoice format={format} current="inlet" />
-          </>
-        )}
+        {action.value === "webhook" && <TargetFields url={url} format={format} current="inlet" />}
         {action.value !== "hold" && action.value !== "reject" && (
           <label class="check">
             <input

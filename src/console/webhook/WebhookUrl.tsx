@@ -6,7 +6,7 @@ import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
-import { FormatChoice, MadeKey } from "./FormatChoice.tsx"
+import { MadeKey, TargetFields } from "./TargetFields.tsx"
 
 /** What a change of URL or format forgets, because the API never shows it. */
 const forgotten = ({ webhookBasicAuth, webhookFormat }: Domain, url: string): ReadonlyArray<string> => [
@@ -55,19 +55,7 @@ export const WebhookUrl = ({
           else void change()
         }}
       >
-        <label>
-          <span class="visually-hidden">Webhook URL</span>
-          <input
-            type="url"
-            required
-            placeholder="https://app.example/inbound"
-            value={url.value}
-            onInput={({ currentTarget }) => {
-              url.value = currentTarget.value
-            }}
-          />
-        </label>
-        <FormatChoice format={chosen} current={domain.webhookFormat} isInline />
+        <TargetFields url={url} format={chosen} current={domain.webhookFormat} isInline />
         <button type="submit" class="primary" disabled={isRunning.value || isSame}>
           {domain.webhookUrl === null ? "Set webhook" : "Change"}
         </button>
