@@ -18,6 +18,7 @@ const operations = new Map(
 
 /** Queries and answers without a name in the document, by operation. */
 const queries = {
+  DomainsQuery: "domains.list",
   ListQuery: "events.list",
   ListAllQuery: "events.listAll",
   ContentQuery: "events.content",
@@ -26,6 +27,7 @@ const queries = {
   OperationalEventsQuery: "operations.list"
 }
 const answers = {
+  DomainsPage: "domains.list",
   InstantInbox: "domains.instantInbox",
   DomainWebhook: "domains.delivery",
   ChangedWebhook: "webhooks.update",

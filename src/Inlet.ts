@@ -41,6 +41,7 @@ import { OperationalEvents } from "./operations/OperationalEvents.ts"
 import { endLeases as endOperationalLeases } from "./operations/OperationalQueue.ts"
 import { OperationalWebhook } from "./operations/OperationalWebhook.ts"
 import * as OperationalWorker from "./operations/OperationalWorker.ts"
+import { AllDomains } from "./operator/AllDomains.ts"
 import { AllWorkspaces } from "./operator/AllWorkspaces.ts"
 import { ServiceStatus } from "./operator/ServiceStatus.ts"
 import { Fulfilment } from "./purchase/Fulfilment.ts"
@@ -120,6 +121,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     OperationalEvents.layer,
     OperationalWebhook.layer,
     ServiceStatus.layer,
+    AllDomains.layer,
     AllWorkspaces.layer.pipe(Layer.provide(Workspaces.layer)),
     PullDeliveries.layer,
     EventContents.layer.pipe(Layer.provide(Events.layer)),

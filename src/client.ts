@@ -1,6 +1,7 @@
 // The entry `inlet-mail/client`, for programs and test suites without Effect. It needs only fetch.
 export type * from "./client/Contract.ts"
 export type { Deliveries, Leasing } from "./client/Deliveries.ts"
+export type { Domains, Wire } from "./client/Domains.ts"
 export type { EventPage, Events, EventsQuery, WaitQuery } from "./client/Events.ts"
 export { Inbox, type InboxOptions, type LinkKind, type MailFilter, type MailQuestion } from "./client/Inbox.ts"
 export {
@@ -9,8 +10,7 @@ export {
   Inlet,
   type InletOptions,
   type ReplaySelection,
-  type Simulated,
-  type Wire
+  type Simulated
 } from "./client/Inlet.ts"
 export {
   ApiError,

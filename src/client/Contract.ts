@@ -298,6 +298,23 @@ export interface DomainPurchased {
   readonly domain: string
 }
 
+export interface DomainsPage {
+  readonly domains: ReadonlyArray<Domain>
+  /** pass it as `cursor` for the next page, null at the end */
+  readonly next_cursor: string | null
+}
+
+export interface DomainsQuery {
+  /** only the domain with this name */
+  readonly domain?: string | undefined
+  /** contained in the name */
+  readonly search?: string | undefined
+  /** page size, 100 by default; 1 to 100 */
+  readonly limit?: number | undefined
+  /** `next_cursor` of the previous page, with the same filters */
+  readonly cursor?: string | undefined
+}
+
 export interface DomainVerified {
   readonly type: "domain.verified"
   /** tells it apart from the event of a mail */

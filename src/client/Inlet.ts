@@ -4,14 +4,10 @@ import type {
   AttemptsQuery,
   BriefEvent,
   Domain,
-  DomainHealth,
-  DomainWebhook,
   InstantInbox,
-  MxRecords,
   OperationalEventsPage,
   OperationalEventsQuery,
   OperationalWebhook,
-  RawOptions,
   Replay,
   Replayed,
   SimulatedMail,
@@ -19,8 +15,10 @@ import type {
   TraceQuery
 } from "./Contract.ts"
 import { Deliveries } from "./Deliveries.ts"
+import { Domains } from "./Domains.ts"
 import { at, Events, segment } from "./Events.ts"
 import { Inbox, type InboxOptions, requireKnown } from "./Inbox.ts"
+import { ApiError } from "./InletError.ts"
 import { type CallOptions, type Place, Requests } from "./Requests.ts"
 import { Senders } from "./Senders.ts"
 import { Webhooks } from "./Webhooks.ts"
@@ -36,6 +34,7 @@ export interface InletOptions extends Place {
  */
 export class Inlet {
   readonly deliveries: Deliveries
+  readonly domains: Domains
   readonly events: Events
   readonly senders: Senders
   readonly webhooks: Webhooks
@@ -47,52 +46,10 @@ export class Inlet {
     // Programs without types may give nothing.
     this.#requests = new Requests(options ?? { url: undefined, apiKey: undefined })
     this.deliveries = new Deliveries(this.#requests)
+    this.domains = new Domains(this.#requests)
     this.events = new Events(this.#requests)
     this.senders = new Senders(this.#requests)
     this.webhooks = new Webhooks(this.#requests)
-  }
-
-  readonly domains = {
-    /** All domains of the workspace, newest first. */
-    list: async (options?: CallOptions): Promise<ReadonlyArray<Domain>> => {
-      const answer = await this.#get<{ readonly domains: ReadonlyArray<Domain> }>("/api/domains", {}, options)
-      return answer.domains
-    },
-    get: (domainId: string, options?: CallOptions): Promise<Domain> => this.#get(at(domainId), {}, options),
-    /** Registers an own domain. Publish the TXT record of the answer, then call `verify`. */
-    create: (domain: string, options?: CallOptions): Promise<Domain> =>
-      this.#requests.json({ method: "POST", path: "/api/domains", body: { domain } }, options),
-    /** Looks up the TXT record. 409 while it is missing. */
-    verify: (domainId: string, options?: CallOptions): Promise<Domain> =>
-      this.#requests.json({ method: "POST", path: `${at(domainId)}/verify` }, options),
-    /** The MX record to publish, and the current ones. */
-    mx: (domainId: string, options?: CallOptions): Promise<MxRecords> => this.#get(`${at(domainId)}/mx`, {}, options),
-    /** Checks whether mail arrives and is delivered, and what to do if not. */
-    health: (domainId: string, options?: CallOptions): Promise<DomainHealth> =>
-      this.#get(`${at(domainId)}/health`, {}, options),
-    /**
-     * Sets the webhook. Null holds the events. A `format` of another provider may have a user name and a password in
-     * the URL. `mailgun` and `mandrill` have a `signingKey`, which the answer shows once if Inlet made it, and `raw` has
-     * options of its own.
-     */
-    setWebhook: (
-      domainId: string,
-      webhookUrl: string | null,
-      { format, raw, signingKey, ...options }: CallOptions & Wire = {}
-    ): Promise<DomainWebhook> =>
-      this.#requests.json(
-        { method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl, format, raw, signingKey } },
-        options
-      ),
-    /** Makes mail wait for `deliveries.lease`. False holds it. Fails with 409 while a webhook is set. */
-    setPull: (domainId: string, pull: boolean, options?: CallOptions): Promise<DomainWebhook> =>
-      this.#requests.json({ method: "PATCH", path: `${at(domainId)}/delivery`, body: { pull } }, options),
-    /** Sets what becomes of mail that the mail scanner calls spam or a virus: `tag` delivers it, `hold` holds it. */
-    setSpam: (domainId: string, spam: Domain["spam"], options?: CallOptions): Promise<Domain> =>
-      this.#requests.json({ method: "PATCH", path: at(domainId), body: { spam } }, options),
-    /** Removes the domain with its messages, events and attempts. */
-    remove: (domainId: string, options?: CallOptions): Promise<void> =>
-      this.#requests.nothing({ method: "DELETE", path: at(domainId) }, options)
   }
 
   /** The instant inbox of the workspace, which needs no DNS. The first call creates it. */
@@ -214,23 +171,40 @@ export class Inlet {
   }
 
   async #home(wanted: string | undefined): Promise<Home> {
-    const domains = await this.domains.list()
-    const fitting = domains.filter(
-      ({ domain, id, status }) =>
-        (wanted === undefined ? takesMail.includes(status) : domain === wanted) || id === wanted
-    )
-    const [only, ...others] = wanted === undefined && fitting.length === 0 ? await this.#instant(domains) : fitting
+    const fitting = wanted === undefined ? await this.#takingMail() : await this.#domain(wanted)
+    const [only, ...others] = wanted === undefined && fitting.length === 0 ? await this.#instant() : fitting
     if (only === undefined || others.length > 0) {
-      const names = domains.map(({ domain, status }) => `${domain} (${status})`).join(", ")
-      throw new TypeError(`domain: Expected one that takes mail, of ${names === "" ? "none" : names}`)
+      const { domains, next_cursor } = await this.domains.page({ limit: mostNamed })
+      const names = domains.map(({ domain, status }) => `${domain} (${status})`)
+      if (next_cursor !== null) names.push("…")
+      throw new TypeError(`domain: Expected one that takes mail, of ${names.length === 0 ? "none" : names.join(", ")}`)
     }
     return { domainId: only.id, domain: only.domain, mark: await this.#mark(only.id) }
   }
 
+  /** Up to two domains that take mail. */
+  async #takingMail() {
+    const fitting: Array<Domain> = []
+    for await (const { domains } of this.domains.pages()) {
+      fitting.push(...domains.filter(({ status }) => takesMail.includes(status)))
+      if (fitting.length > 1) break
+    }
+    return fitting
+  }
+
+  /** The domain with this name or id. */
+  async #domain(wanted: string) {
+    const asked = wanted.includes(".")
+      ? this.domains.page({ domain: wanted }).then(({ domains }) => domains)
+      : this.domains.get(wanted).then((domain) => [domain])
+    return asked.catch(none)
+  }
+
   /** The instant inbox, unless the workspace has one that is disabled. */
-  async #instant(known: ReadonlyArray<Domain>) {
+  async #instant() {
     const { domain, domain_id } = await this.instantInbox()
-    return known.some(({ id }) => id === domain_id) ? [] : [{ domain, id: domain_id }]
+    const { status } = await this.domains.get(domain_id)
+    return takesMail.includes(status) ? [{ domain, id: domain_id }] : []
   }
 
   async #mark(domainId: string) {
@@ -241,6 +215,15 @@ export class Inlet {
   #get<A>(path: string, query: object, options: CallOptions | undefined): Promise<A> {
     return this.#requests.json({ method: "GET", path, query }, options)
   }
+}
+
+/** Domains that an error names, at most. */
+const mostNamed = 10
+
+/** No domain has such a name or id. */
+const none = (error: unknown): ReadonlyArray<Domain> => {
+  if (error instanceof ApiError && (error.status === 400 || error.status === 404)) return []
+  throw error
 }
 
 /** The states in which a domain accepts mail. */
@@ -286,11 +269,4 @@ export interface ReplaySelection {
   readonly recipient?: string | undefined
   /** Deliver to this webhook, in place of the one of each event. */
   readonly webhook_id?: string | undefined
-}
-
-/** The form of the requests to a webhook. */
-export interface Wire {
-  readonly format?: string | undefined
-  readonly signingKey?: string | undefined
-  readonly raw?: RawOptions | undefined
 }

@@ -1,4 +1,4 @@
-import { type Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
@@ -31,6 +31,25 @@ export type DomainRow = typeof DomainRow.Type
 /** A domain with its workspace, which alone may see or change it. */
 export const Owned = Schema.Struct({ workspaceId: WorkspaceId, id: DomainId })
 export type Owned = typeof Owned.Type
+
+/** The domains of a list: of a workspace or of all, and of these the one with an id or a name, or those with a part of it. */
+export const Wanted = Schema.Struct({
+  workspaceId: Schema.UndefinedOr(WorkspaceId),
+  id: Schema.UndefinedOr(DomainId),
+  name: Schema.UndefinedOr(DomainName),
+  search: Schema.UndefinedOr(Schema.String)
+})
+export type Wanted = typeof Wanted.Type
+
+/** Every domain of every workspace. */
+export const every: Wanted = { workspaceId: undefined, id: undefined, name: undefined, search: undefined }
+
+const conditions = (sql: SqlClient.SqlClient, { id, name, search, workspaceId }: typeof Wanted.Encoded) => [
+  ...(workspaceId === undefined ? [] : [sql`domains.workspace_id = ${workspaceId}`]),
+  ...(id === undefined ? [] : [sql`domains.id = ${id}`]),
+  ...(name === undefined ? [] : [sql`domains.name = ${name}`]),
+  ...(search === undefined ? [] : [sql`strpos(domains.name, ${search}) > 0`])
+]
 
 /** A statement whose rows have our own shape, so that another one is a bug. */
 const statement = <Request extends Schema.Constraint>(options: {
@@ -81,23 +100,38 @@ export const make = (sql: SqlClient.SqlClient) => ({
       sql`${withCatchAll(sql, "domains")} WHERE domains.id = ${id} AND workspace_id = ${workspaceId}`
   }),
 
-  selectOf: statement({
-    Request: WorkspaceId,
-    execute: (workspaceId) => sql`
-      ${withCatchAll(sql, "domains")} WHERE workspace_id = ${workspaceId} ORDER BY domains.id DESC
+  /** Newest first. */
+  selectPage: statement({
+    Request: Schema.Struct({ ...Wanted.fields, before: Schema.UndefinedOr(DomainId), limit: Schema.Int }),
+    execute: ({ before, limit, ...wanted }) => sql`
+      ${withCatchAll(sql, "domains")}
+      WHERE ${sql.and([...conditions(sql, wanted), ...(before === undefined ? [] : [sql`domains.id < ${before}`])])}
+      ORDER BY domains.id DESC LIMIT ${limit}
     `
   }),
+
+  /** Those that take mail first, then newest first. */
+  selectForemost: statement({
+    Request: Schema.Struct({ ...Wanted.fields, limit: Schema.Int }),
+    execute: ({ limit, ...wanted }) => sql`
+      ${withCatchAll(sql, "domains")}
+      WHERE ${sql.and(conditions(sql, wanted))}
+      ORDER BY array_position(ARRAY['live', 'verified', 'mx_pending', 'pending_verification'], domains.status) NULLS LAST,
+        domains.id DESC
+      LIMIT ${limit}
+    `
+  }),
+
+  count: (wanted: Wanted) =>
+    sql<{ readonly count: number }>`
+      SELECT count(*)::int AS count FROM domains WHERE ${sql.and(conditions(sql, wanted))}
+    `.pipe(Effect.map(([row]) => row?.count ?? 0)),
 
   selectInstant: statement({
     Request: WorkspaceId,
     execute: (workspaceId) => sql`
       ${withCatchAll(sql, "domains")} WHERE workspace_id = ${workspaceId} AND origin = 'instant'
     `
-  }),
-
-  selectEvery: statement({
-    Request: Schema.Void,
-    execute: () => sql`${withCatchAll(sql, "domains")} ORDER BY domains.id DESC`
   }),
 
   updateVerified: statement({

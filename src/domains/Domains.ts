@@ -6,6 +6,7 @@ import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { Domain, DomainId, type DomainName, type DomainStatus, noSuchDomain } from "../model/Domain.ts"
+import * as Page from "../model/Page.ts"
 import type { SpamAction } from "../model/Spam.ts"
 import { catchAllOf } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
@@ -39,8 +40,16 @@ export class Domains extends Context.Service<
     instantInbox(
       workspaceId: WorkspaceId
     ): Effect.Effect<{ readonly domain: Domain; readonly existing: boolean }, SqlError>
-    /** Newest first. */
-    list(workspaceId: WorkspaceId): Effect.Effect<ReadonlyArray<Domain>, SqlError>
+    /** Newest first. `cursor` is the id of the last domain of the page before. Without a workspace, those of all. */
+    list(
+      wanted: Partial<DomainRows.Wanted>,
+      page: { readonly limit: number; readonly cursor?: string | undefined }
+    ): Effect.Effect<Page.Page<Domain>, Invalid | SqlError>
+    /** Up to `limit` domains of a workspace, those that take mail first, and the number of the others. */
+    foremost(
+      wanted: Partial<DomainRows.Wanted> & { readonly workspaceId: WorkspaceId },
+      limit: number
+    ): Effect.Effect<{ readonly domains: ReadonlyArray<Domain>; readonly others: number }, SqlError>
     get(owned: Owned): Effect.Effect<Domain, NotFound | SqlError>
     /** The same, if it takes mail, and so may have webhooks. */
     taking(owned: Owned): Effect.Effect<Domain, NotFound | Conflict | SqlError>
@@ -61,8 +70,6 @@ export class Domains extends Context.Service<
     setSpam(owned: Owned, action: SpamAction): Effect.Effect<Domain, NotFound | SqlError>
     /** Removes the domain. Its mail and events are removed in the background. */
     remove(owned: Owned): Effect.Effect<void, NotFound | SqlError>
-    /** For operators: every domain, newest first. */
-    readonly listAll: Effect.Effect<ReadonlyArray<Domain>, SqlError>
     /** For operators: the row that holds the name, or else every pending one. */
     disable(name: DomainName, reason: string): Effect.Effect<ReadonlyArray<Domain>, NotFound | SqlError>
     /** For operators: removes the domain with its mail from its holder, so that another workspace can verify it. */
@@ -102,6 +109,19 @@ export class Domains extends Context.Service<
           verified_at: row.verifiedAt,
           live_at: row.liveAt
         })
+
+      const list: Domains["Service"]["list"] = Effect.fn("Domains.list")(function* (wanted, { cursor, limit }) {
+        const before = yield* Page.idIn(DomainId)(cursor)
+        const found = yield* rows.selectPage({ ...DomainRows.every, ...wanted, before, limit: limit + 1 })
+        const { items, nextCursor } = Page.of(found, limit)
+        return { items: items.map(toDomain), nextCursor }
+      })
+
+      const foremost: Domains["Service"]["foremost"] = Effect.fn("Domains.foremost")(function* (wanted, limit) {
+        const domains = (yield* rows.selectForemost({ ...DomainRows.every, ...wanted, limit })).map(toDomain)
+        const others = domains.length < limit ? 0 : (yield* rows.count({ ...DomainRows.every, ...wanted })) - limit
+        return { domains, others }
+      })
 
       const get = Effect.fn("Domains.get")(function* (owned: Owned) {
         const [row] = yield* rows.selectOwned(owned)
@@ -237,9 +257,8 @@ export class Domains extends Context.Service<
       return Domains.of({
         create,
         instantInbox,
-        list: Effect.fn("Domains.list")((workspaceId) =>
-          Effect.map(rows.selectOf(workspaceId), (found) => found.map(toDomain))
-        ),
+        list,
+        foremost,
         get,
         taking,
         markVerified,
@@ -247,10 +266,6 @@ export class Domains extends Context.Service<
         setPull,
         setSpam,
         remove,
-        listAll: Effect.suspend(() => rows.selectEvery()).pipe(
-          Effect.map((found) => found.map(toDomain)),
-          Effect.withSpan("Domains.listAll")
-        ),
         disable,
         removeHolder,
         enable

@@ -30,10 +30,6 @@ const localPartFor = (limit: KeyLimit | null) => {
   return pattern.includes("*") ? pattern.replaceAll("*", pattern === "*" ? "github-signup" : "1") : `${pattern}+github`
 }
 
-/** Domains that accept mail come first. */
-const rank = ({ status }: Domain) =>
-  ["live", "verified", "mx_pending", "pending_verification", "disabled"].indexOf(status)
-
 export const add = Effect.gen(function* () {
   const domains = yield* Domains
   const { publicUrl } = yield* Settings.http
@@ -46,15 +42,15 @@ export const add = Effect.gen(function* () {
     parameters: {},
     answer: Effect.fnUntraced(function* (_, workspace) {
       const { limit } = workspace
-      const all = (yield* LimitedKeys.domainsOf(domains, workspace)).toSorted((one, other) => rank(one) - rank(other))
-      if (all.length === 0 && limit === null) {
+      const foremost = yield* domains.foremost(LimitedKeys.visible(workspace), most)
+      if (foremost.domains.length === 0 && limit === null) {
         return {
           inboxes: [],
           next: `POST ${publicUrl}/api/instant-inbox with this key gives one; \`inlet inboxes create\` does too`
         }
       }
       return {
-        inboxes: all.slice(0, most).map((domain) => ({
+        inboxes: foremost.domains.map((domain) => ({
           domain: domain.domain,
           status: domain.status,
           example: `${localPartFor(limit)}@${domain.domain}`,
@@ -62,7 +58,7 @@ export const add = Effect.gen(function* () {
         })),
         // A pattern is not from mail, but from the owner of the key.
         only: limit === null ? undefined : `This key sees only mail to addresses that ${limit.pattern} takes`,
-        more: all.length > most ? all.length - most : undefined
+        more: foremost.others > 0 ? foremost.others : undefined
       }
     })
   })

@@ -5,7 +5,7 @@ import { Domains } from "../domains/Domains.ts"
 import type { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
 import { Invalid } from "../model/ApiError.ts"
-import type { Domain } from "../model/Domain.ts"
+import { type Domain, DomainName } from "../model/Domain.ts"
 
 /** The maximum number of names in a message. */
 const mostNamed = 10
@@ -45,24 +45,31 @@ export class Inboxes extends Context.Service<
       const of: Inboxes["Service"]["of"] = Effect.fn("Inboxes.of")(function* (workspace, to) {
         const { limit } = workspace
         const only = limit?.pattern
-        const all = yield* LimitedKeys.domainsOf(domains, workspace)
-        const ready = all.filter(takesMail)
-        if (all.length === 0) {
-          return yield* new Invalid({
-            message: "This workspace has no inbox yet. Call get_inboxes, which says how to create one"
-          })
-        }
+        const visible = LimitedKeys.visible(workspace)
+        /** Those that take mail, or else all. */
+        const choice = Effect.gen(function* () {
+          const { domains: some } = yield* domains.foremost(visible, mostNamed + 1)
+          if (some.length === 0) {
+            return yield* new Invalid({
+              message: "This workspace has no inbox yet. Call get_inboxes, which says how to create one"
+            })
+          }
+          const ready = some.filter(takesMail)
+          return ready.length === 0 ? some : ready
+        })
         if (to === undefined) {
-          const [first, ...more] = ready.length === 0 ? all : ready
+          const some = yield* choice
+          const [first, ...more] = some
           if (first !== undefined && more.length === 0) return { domain: first, recipient: undefined, only }
-          return yield* new Invalid({ message: `to: Expected an address or a domain, one of ${named(ready)}` })
+          return yield* new Invalid({ message: `to: Expected an address or a domain, one of ${named(some)}` })
         }
         const name = DomainNames.canonical(to.slice(to.lastIndexOf("@") + 1))
-        const domain = all.find(({ domain }) => domain === name)
+        const [domain] =
+          name === undefined
+            ? []
+            : (yield* domains.list({ ...visible, name: DomainName.make(name) }, { limit: 1 })).items
         if (domain === undefined) {
-          return yield* new Invalid({
-            message: `to: Expected an address at ${named(ready.length === 0 ? all : ready)}`
-          })
+          return yield* new Invalid({ message: `to: Expected an address at ${named(yield* choice)}` })
         }
         if (limit !== null && to.includes("@") && !LimitedKeys.sees(limit, to)) {
           return yield* new Invalid({

@@ -8,6 +8,7 @@ import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as ManyDomains from "../ManyDomains.ts"
 import * as Needs from "../Needs.ts"
 import * as Ports from "../Ports.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -608,14 +609,49 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           assert.notInclude(yield* textOf(page.locator("main")), token)
           yield* step(() => page.getByRole("link", { name: "All domains" }).click())
           yield* step(() => page.getByRole("searchbox").fill(inbox.domain))
-          yield* step(() => page.getByRole("button", { name: "Disable" }).click())
+          const row = page.getByRole("row").filter({ hasText: inbox.domain })
+          yield* step(() => row.getByRole("button", { name: "Disable" }).click())
           yield* step(() => page.getByRole("dialog").getByRole("button", { name: "Disable" }).click())
-          yield* step(() => page.getByRole("cell", { name: "disabled" }).waitFor())
+          yield* step(() => row.getByRole("cell", { name: "disabled" }).waitFor())
           assert.match(yield* inlet.send({ to: inbox.address }), /^550/)
-          yield* step(() => page.getByRole("button", { name: "Enable" }).click())
-          yield* step(() => page.getByRole("cell", { name: "ready" }).waitFor())
+          yield* step(() => row.getByRole("button", { name: "Enable" }).click())
+          yield* step(() => row.getByRole("cell", { name: "ready" }).waitFor())
           yield* step(() => page.getByRole("link", { name: "Workspaces" }).click())
           yield* step(() => page.getByRole("cell", { name: "test", exact: true }).first().waitFor())
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("finds one of many domains, and shows older ones", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const { key, name } = yield* ManyDomains.workspaceWith(130)
+          yield* enter(page, inlet.url, key)
+          const choice = page.getByRole("combobox", { name: "Domain" })
+          yield* step(() => choice.selectOption("Search all domains…"))
+          const rows = page.locator("main tbody tr")
+          yield* step(() => page.getByRole("link", { name: `31.${name}`, exact: true }).waitFor())
+          yield* step(() => page.getByRole("button", { name: "Show more" }).click())
+          yield* step(() => page.getByRole("link", { name: `1.${name}`, exact: true }).waitFor())
+          assert.strictEqual(yield* step(() => rows.count()), 130)
+          yield* step(() => page.getByRole("searchbox", { name: "Domain contains" }).fill(` 17.${name}`))
+          yield* step(() => page.getByRole("row", { name: `117.${name}` }).waitFor())
+          yield* eventually(
+            step(() => rows.count()),
+            (count) => count === 2
+          )
+          yield* step(() =>
+            page
+              .getByRole("row", { name: new RegExp(`^17\\.${name}`) })
+              .getByText("Inbox")
+              .click()
+          )
+          // It isn't among the newest ones.
+          yield* step(() => page.waitForURL(/\/inbox$/))
+          const option = page.getByRole("option", { name: `17.${name}`, exact: true })
+          yield* step(() => option.waitFor({ state: "attached" }))
+          assert.strictEqual(yield* step(() => choice.inputValue()), yield* step(() => option.getAttribute("value")))
           assert.deepStrictEqual(complaints, [])
         })
       )

@@ -10,6 +10,7 @@ import * as Deliveries from "../delivery/Deliveries.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as ManyDomains from "../ManyDomains.ts"
 import * as Needs from "../Needs.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -430,6 +431,32 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const removed = yield* run("domains", "remove", "own.example", "--yes")
         assert.strictEqual(removed.stdout, "Removed own.example and its mail\n")
         assert.strictEqual((yield* run("domains", "list")).stderr, "No domains yet\n")
+      })
+    )
+
+    it.effect("list many domains a page at a time, and find one of them by name, id or event", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { key, name } = yield* ManyDomains.workspaceWith(105)
+        const { json, run } = yield* person(key)
+        const page = yield* run("domains", "list", "--limit", "2", "--search", name)
+        assert.match(page.stdout, new RegExp(`^DOMAIN[^\n]+\n105\\.${name}[^\n]+\n104\\.${name}[^\n]+\n$`))
+        const [, cursor = ""] = /^More with --cursor (\S+)\n$/.exec(page.stderr) ?? []
+        const next = yield* json("domains", "list", "--limit", "1", "--cursor", cursor)
+        assert.strictEqual(next.domains[0].domain, `103.${name}`)
+
+        const oldest = yield* json("domains", "get", `1.${name.toUpperCase()}.`)
+        assert.strictEqual((yield* json("domains", "get", oldest.id.toUpperCase())).domain, `1.${name}`)
+        const [to] = [`box@1.${name}`]
+        yield* Mail.send(inlet.smtpPort, { to, subject: "Oldest", text: "Hi" })
+        // The only domain that takes mail.
+        const { event } = yield* json("wait", "--newer-than", "5m")
+        assert.strictEqual((yield* json("events", "get", event.event_id)).recipient, to)
+        const unknown = yield* run("domains", "get", "nowhere.example")
+        assert.match(
+          unknown.stderr,
+          /^No domain nowhere\.example in this workspace\. It has (?:\S+, ){10}… \(`inlet domains list` tells all\)\n$/
+        )
       })
     )
 

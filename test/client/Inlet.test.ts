@@ -11,6 +11,7 @@ import type { InboundEvent } from "../../src/model/InboundEvent.ts"
 import type { OperationalEvent } from "../../src/model/OperationalEvent.ts"
 import { verifySync } from "../../src/webhook.ts"
 import { eventually } from "../Eventually.ts"
+import * as ManyDomains from "../ManyDomains.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 import { failure } from "./Failure.ts"
@@ -54,6 +55,29 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
         assert.instanceOf(error, TypeError)
         assert.match(error.message, expected)
       }
+    })
+  )
+
+  it.effect("lists every one of many domains, and gives inboxes at the only one that takes mail", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestInlet
+      const { key, name } = yield* ManyDomains.workspaceWith(203)
+      const inlet = new Client.Inlet({ url, apiKey: key })
+      const all = yield* Effect.promise(() => inlet.domains.list())
+      assert.deepStrictEqual(
+        all.map(({ domain }) => domain),
+        Array.from({ length: 203 }, (_, index) => `${203 - index}.${name}`)
+      )
+      const oldest = `1.${name}`
+      const { domains, next_cursor } = yield* Effect.promise(() => inlet.domains.page({ domain: oldest }))
+      assert.deepStrictEqual([domains.map(({ domain }) => domain), next_cursor], [[oldest], null])
+      for (const domain of [undefined, oldest, domains[0]?.id]) {
+        const { address } = yield* Effect.promise(() => inlet.inbox({ domain }))
+        assert.isTrue(address.endsWith(`@${oldest}`))
+      }
+      const error = yield* failure(() => inlet.inbox({ domain: "nowhere.example" }))
+      assert.instanceOf(error, TypeError)
+      assert.match(error.message, /^domain: Expected one that takes mail, of (?:\S+ \(pending_verification\), ){10}…$/)
     })
   )
 

@@ -55,7 +55,14 @@ layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The client 
         }
         return [...seen].map((file) => path.relative(dist, file)).sort()
       })
-      const modules = ["client.js", "client/Deliveries.js", "client/Events.js", "client/Inbox.js", "client/Inlet.js"]
+      const modules = [
+        "client.js",
+        "client/Deliveries.js",
+        "client/Domains.js",
+        "client/Events.js",
+        "client/Inbox.js",
+        "client/Inlet.js"
+      ]
       assert.deepStrictEqual(yield* graph("client.js"), [
         ...modules,
         "client/InletError.js",

@@ -70,7 +70,10 @@ describe("Domains", () => {
           const inlet = yield* TestInlet
           yield* inlet.inbox()
           const { key } = yield* inlet.workspace
-          assert.deepStrictEqual((yield* inlet.call("GET", "/api/domains", { key })).json, { domains: [] })
+          assert.deepStrictEqual((yield* inlet.call("GET", "/api/domains", { key })).json, {
+            domains: [],
+            next_cursor: null
+          })
 
           const own = yield* register(key, "listed.example.com")
           yield* inlet.call("POST", "/api/instant-inbox", { key })

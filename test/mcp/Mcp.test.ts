@@ -2,6 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as ManyDomains from "../ManyDomains.ts"
 import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
 import * as McpClient from "./McpClient.ts"
@@ -49,6 +50,22 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
   excludeTestServices: true,
   timeout: "60 seconds"
 })("MCP", (it) => {
+  it.effect("finds one of many domains, those that take mail first, and tells how many it leaves out", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { key, name } = yield* ManyDomains.workspaceWith(130)
+      const client = yield* McpClient.one(inlet.url, key)
+      const { json } = yield* client.call("get_inboxes")
+      assert.lengthOf(json.inboxes, 25)
+      assert.strictEqual(json.inboxes[0].domain, `1.${name}`)
+      assert.strictEqual(json.more, 105)
+      const listed = yield* client.call("list_mail", { to: `2.${name}` })
+      assert.deepStrictEqual(listed.json.mails, [])
+      const wrong = yield* client.call("list_mail", { to: "a@nowhere.example" })
+      assert.include(wrong.text, `to: Expected an address at 1.${name}`)
+    })
+  )
+
   describe.each(Object.entries(clients))("to %s", (_, connect) => {
     it.effect("offers six working tools, a resource and a prompt", () =>
       Effect.gen(function* () {

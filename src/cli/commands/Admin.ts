@@ -8,6 +8,7 @@ import * as LocalSecret from "../../settings/LocalSecret.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
+import * as DomainFlags from "../terminal/DomainFlags.ts"
 import * as DomainRow from "../terminal/DomainRow.ts"
 import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Given from "../terminal/Given.ts"
@@ -59,9 +60,18 @@ const ask = Effect.fnUntraced(function* <E extends Service.Failure, R>(
 
 const name = Argument.String("domain")
 
-const list = Command.make("list", Service.operatorFlags, (flags) => ask(flags, (admin) => admin.list())).pipe(
-  Command.withDescription("List every domain, newest first")
-)
+const list = Command.make(
+  "list",
+  { ...DomainFlags.flags, ...Service.operatorFlags },
+  Effect.fnUntraced(function* ({ cursor, json, limit, search, ...place }) {
+    const answer = yield* question(place, (admin) => admin.list({ query: Given.of({ search, limit, cursor }) }))
+    const rows = answer.domains.map((domain) => {
+      const { reason, ...row } = DomainRow.of(domain)
+      return { ...row, workspace: domain.workspace_id, reason }
+    })
+    yield* Answer.table(json, answer, rows, "No domains yet")
+  })
+).pipe(Command.withDescription("List every domain, newest first"))
 
 const disable = Command.make("disable", { name, ...Service.operatorFlags }, ({ name, ...flags }) =>
   ask(flags, (admin) => admin.disable({ params: { domain: name } }))

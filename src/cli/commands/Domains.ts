@@ -5,7 +5,9 @@ import { SpamAction } from "../../model/Spam.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
+import * as DomainFlags from "../terminal/DomainFlags.ts"
 import * as DomainRow from "../terminal/DomainRow.ts"
+import * as Given from "../terminal/Given.ts"
 import * as Polling from "../terminal/Polling.ts"
 import * as Service from "../terminal/Service.ts"
 
@@ -13,9 +15,10 @@ const name = Argument.String("domain").pipe(Argument.withDescription("name or id
 
 const list = Command.make(
   "list",
-  Service.flags,
-  Effect.fnUntraced(function* ({ json, ...place }) {
-    const answer = yield* Service.ask(place, (api) => api.domains.list())
+  { ...DomainFlags.flags, ...Service.flags },
+  Effect.fnUntraced(function* ({ cursor, json, limit, search, ...place }) {
+    const query = Given.of({ search, limit, cursor })
+    const answer = yield* Service.ask(place, (api) => api.domains.list({ query }))
     yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), "No domains yet")
   })
 ).pipe(Command.withDescription("List the domains of the workspace, newest first"))

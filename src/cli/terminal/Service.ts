@@ -1,16 +1,16 @@
-import { domainToASCII } from "node:url"
-import { Config, Effect, Option, Redacted, Schema } from "effect"
+import { Config, Effect, Option, Redacted, Schema, Stream } from "effect"
 import { Flag } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import { Api } from "../../http/api/Api.ts"
 import * as ValidationErrors from "../../http/requests/ValidationErrors.ts"
-import type { DomainStatus } from "../../model/Domain.ts"
+import { type Domain, DomainId, type DomainStatus } from "../../model/Domain.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
 import * as Settings from "../../Settings.ts"
 import * as Answer from "./Answer.ts"
 import { CommandFailed } from "./CommandFailed.ts"
+import * as Given from "./Given.ts"
 import { inCommands } from "./InCommands.ts"
 import * as Profiles from "./Profiles.ts"
 
@@ -156,45 +156,71 @@ const unanswered = (baseUrl: string, error: Failure) =>
     message: `${baseUrl} gave no valid answer (${ErrorOrigin.messageOf(error)}). Check that the service runs there, or set --url`
   })
 
+/** Domains that a message names, at most. */
+const mostNamed = 10
+
+const named = (domains: ReadonlyArray<Domain>) =>
+  `${domains
+    .slice(0, mostNamed)
+    .map(({ domain }) => domain)
+    .join(", ")}${domains.length > mostNamed ? ", … (`inlet domains list` tells all)" : ""}`
+
+const noDomain = new CommandFailed({ message: "This workspace has no domain yet: `inlet inboxes create` gives one" })
+
 /** A domain of the workspace, by name or id. */
-export const domain = Effect.fnUntraced(function* (api: Client, named: string) {
-  const { domains } = yield* api.domains.list()
-  const wanted = (domainToASCII(named) || named).toLowerCase().replace(/\.$/, "")
-  const found = domains.find(({ domain, id }) => id === wanted || domain === wanted)
-  if (found !== undefined) return found
-  return yield* new CommandFailed({
-    message:
-      domains.length === 0
-        ? "This workspace has no domain yet: `inlet inboxes create` gives one"
-        : `No domain ${named} in this workspace. It has ${domains.map(({ domain }) => domain).join(", ")}`
-  })
+export const domain = Effect.fnUntraced(function* (api: Client, wanted: string) {
+  const found = Schema.is(DomainId)(wanted.toLowerCase())
+    ? api.domains.get({ params: { id: DomainId.make(wanted.toLowerCase()) } }).pipe(Effect.map((domain) => [domain]))
+    : Effect.map(api.domains.list({ query: { domain: wanted } }), ({ domains }) => domains)
+  // Another form of a name is none of them.
+  const [first] = yield* Effect.catchTag(found, ["NotFound", "Invalid"], () => Effect.succeed([]))
+  if (first !== undefined) return first
+  const { domains } = yield* api.domains.list({ query: { limit: mostNamed + 1 } })
+  if (domains.length === 0) return yield* noDomain
+  return yield* new CommandFailed({ message: `No domain ${wanted} in this workspace. It has ${named(domains)}` })
 })
+
+/** The domains of the workspace, newest first, a page at a time. */
+const allDomains = (api: Client) =>
+  Stream.paginate(Option.none<string>(), (cursor) =>
+    Effect.map(
+      api.domains.list({ query: Given.of({ cursor }) }),
+      ({ domains, next_cursor }) =>
+        [domains, next_cursor === null ? Option.none() : Option.some(Option.some(next_cursor))] as const
+    )
+  )
 
 const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", "live"])
 
 /** The only domain of the workspace, or the only one that takes mail, if none is named. */
-export const domainOrOnly = Effect.fnUntraced(function* (api: Client, named: string | undefined) {
-  if (named !== undefined) return yield* domain(api, named)
-  const { domains } = yield* api.domains.list()
-  const [only, ...more] = domains.length === 1 ? domains : domains.filter(({ status }) => takesMail.has(status))
+export const domainOrOnly = Effect.fnUntraced(function* (api: Client, wanted: string | undefined) {
+  if (wanted !== undefined) return yield* domain(api, wanted)
+  const { domains } = yield* api.domains.list({ query: { limit: mostNamed + 1 } })
+  const [newest, ...others] = domains
+  if (newest === undefined) return yield* noDomain
+  if (others.length === 0) return newest
+  const [only, ...more] = yield* allDomains(api).pipe(
+    Stream.filter(({ status }) => takesMail.has(status)),
+    Stream.take(2),
+    Stream.runCollect
+  )
   if (only === undefined || more.length > 0) {
-    return yield* new CommandFailed({
-      message:
-        domains.length === 0
-          ? "This workspace has no domain yet: `inlet inboxes create` gives one"
-          : `--domain: Expected one of ${domains.map(({ domain }) => domain).join(", ")}`
-    })
+    return yield* new CommandFailed({ message: `--domain: Expected one of ${named(domains)}` })
   }
   return only
 })
 
 /** The domain of the workspace that has the event. */
 export const domainOfEvent = Effect.fnUntraced(function* (api: Client, eventId: EventId) {
-  const { domains } = yield* api.domains.list()
-  for (const domain of domains) {
-    const event = api.events.get({ params: { id: domain.id, eventId } })
-    const isThere = yield* Effect.as(event, true).pipe(Effect.catchTag("NotFound", () => Effect.succeed(false)))
-    if (isThere) return domain
-  }
+  const found = yield* allDomains(api).pipe(
+    Stream.rechunk(1),
+    Stream.filterEffect(({ id }) =>
+      Effect.as(api.events.get({ params: { id, eventId } }), true).pipe(
+        Effect.catchTag("NotFound", () => Effect.succeed(false))
+      )
+    ),
+    Stream.runHead
+  )
+  if (Option.isSome(found)) return found.value
   return yield* new CommandFailed({ message: `No domain of this workspace has the event ${eventId}` })
 })

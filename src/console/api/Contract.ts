@@ -483,6 +483,43 @@ export interface LedgerEntry {
   readonly delivery: OperationalDelivery | null
 }
 
+export interface ListedDomain {
+  readonly id: string
+  readonly domain: string
+  /** how it was added */
+  readonly origin: "byo" | "purchased" | "instant" | "demo"
+  /** `pending_verification`: the TXT record is not verified yet. `mx_pending`: it is, and the MX record or the first mail is missing. `verified`: mail can arrive. `live`: a webhook took mail. `disabled`: it takes no mail */
+  readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
+  /** set while disabled */
+  readonly disabled_reason: string | null
+  /** name of the TXT record that proves ownership */
+  readonly txt_name: string | null
+  /** value of that TXT record */
+  readonly txt_value: string | null
+  /** host for the MX record */
+  readonly mx_target: string
+  /** receives the events. Read keys see only the host */
+  readonly webhookUrl: string | null
+  /** how the request looks. `inlet` is the signed event */
+  readonly webhookFormat: string
+  /** true if requests have a user name and a password */
+  readonly webhookBasicAuth: boolean
+  /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all */
+  readonly webhook_paused_at: string | null
+  /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
+  readonly pull: boolean
+  /** what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one */
+  readonly catch_all: "webhook" | "pull" | "hold" | "reject"
+  /** what becomes of mail that the scanner calls spam or a virus: `tag` delivers it with its verdict, `hold` waits for a release */
+  readonly spam: "tag" | "hold"
+  readonly created_at: string
+  readonly verified_at: string | null
+  readonly live_at: string | null
+  readonly workspace_id: string
+  /** true if another workspace has verified the name. Changes of the operator apply to that one */
+  readonly held_by_another: boolean
+}
+
 export interface ListedEvent {
   readonly event: "inbound.email.received"
   /** the same on every attempt and replay */
@@ -1303,6 +1340,8 @@ export interface Answers {
   readonly "POST /api/domains": Domain
   readonly "GET /api/domains": {
     readonly domains: ReadonlyArray<Domain>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
   }
   readonly "GET /api/domains/{id}": DomainDetail
   readonly "PATCH /api/domains/{id}": Domain
@@ -1501,7 +1540,9 @@ export interface Answers {
     readonly next_cursor: string | null
   }
   readonly "GET /admin/domains": {
-    readonly domains: ReadonlyArray<Domain>
+    readonly domains: ReadonlyArray<ListedDomain>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
   }
   readonly "POST /admin/domains/{domain}/disable": {
     readonly domains: ReadonlyArray<Domain>

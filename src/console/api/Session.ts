@@ -7,8 +7,11 @@ export type State = Answers["GET /api/console/state"]
 /** The caller and the service. Undefined until the service has answered. */
 export const state = signal<State | undefined>(undefined)
 
-/** The domains of the workspace, newest first. Undefined until they are loaded. */
+/** The newest domains of the workspace, up to 100. Undefined until they are loaded. */
 export const domains = signal<ReadonlyArray<Domain> | undefined>(undefined)
+
+/** Whether the workspace has more than these. */
+export const hasMoreDomains = signal(false)
 
 /** Whether the session ended while this page was open. */
 export const hasEnded = signal(false)
@@ -27,7 +30,9 @@ export const refresh = async () => {
 }
 
 export const refreshDomains = async () => {
-  domains.value = (await call("GET /api/domains")).domains
+  const page = await call("GET /api/domains")
+  domains.value = page.domains
+  hasMoreDomains.value = page.next_cursor !== null
 }
 
 /** Opens a session with an API key, the operator's token or the token of a link. */

@@ -1,11 +1,15 @@
 import { useSignal } from "@preact/signals"
 import { useLocation, useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
-import { domains, isReadOnly, refreshDomains } from "../api/Session.ts"
+import { retryFailed, useLoaded } from "../api/Loaded.ts"
+import { domains, hasMoreDomains, isReadOnly, refreshDomains } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { DomainTag } from "../frame/DomainTag.tsx"
+import { useOlder } from "../frame/Older.tsx"
 import { Page } from "../frame/Page.tsx"
+import { SearchBox, searchOf } from "../frame/SearchBox.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
 import { Time } from "../frame/Time.tsx"
 import { BuyDomain } from "./BuyDomain.tsx"
 import { DomainPage } from "./DomainPage.tsx"
@@ -15,13 +19,50 @@ const origins = { byo: "your own", purchased: "bought here", instant: "instant i
 /** The domains of the workspace, or one of them. */
 export const Domains = () => {
   const { params } = useRoute()
-  return params.domainId === undefined ? <DomainList /> : <DomainPage key={params.domainId} id={params.domainId} />
+  return params.domainId === undefined ? <AllDomains /> : <DomainPage key={params.domainId} id={params.domainId} />
 }
 
-const DomainList = () => (
-  <Page title="Domains">
-    {domains.value?.length === 0 && <p class="empty">No domain yet. An instant inbox works without DNS.</p>}
-    {(domains.value?.length ?? 0) > 0 && (
+const ask = (query: { readonly search: string | undefined; readonly cursor?: string }, signal?: AbortSignal) =>
+  call("GET /api/domains", { query, ...(signal === undefined ? {} : { signal }) })
+
+type DomainList = Awaited<ReturnType<typeof ask>>
+
+const entriesOf = ({ domains, next_cursor }: DomainList) => ({ entries: domains, cursor: next_cursor })
+
+const AllDomains = () => {
+  const text = useSignal("")
+  const search = searchOf(text)
+  const loaded = useLoaded(`domains ${search}`, (signal) => ask({ search }, signal))
+  const page = loaded.value.value
+  return (
+    <Page title="Domains">
+      <Problem message={loaded.error.value} retry={retryFailed} />
+      {hasMoreDomains.value && <SearchBox text={text} />}
+      {page === undefined && loaded.error.value === undefined && <Skeleton lines={4} />}
+      {page !== undefined && <List key={search} page={page} search={search} />}
+      {!isReadOnly.value && (
+        <>
+          <AddDomain />
+          <BuyDomain />
+        </>
+      )}
+    </Page>
+  )
+}
+
+const List = ({ page, search }: { readonly page: DomainList; readonly search: string | undefined }) => {
+  const { all, button } = useOlder(page, entriesOf, (cursor) => ask({ search, cursor }))
+  if (all.value.length === 0) {
+    return (
+      <p class="empty">
+        {search === undefined
+          ? "No domain yet. An instant inbox works without DNS."
+          : "No domain has this in its name."}
+      </p>
+    )
+  }
+  return (
+    <>
       <table class="table" tabIndex={0}>
         <thead>
           <tr>
@@ -35,7 +76,7 @@ const DomainList = () => (
           </tr>
         </thead>
         <tbody>
-          {domains.value?.map((domain) => (
+          {all.value.map((domain) => (
             <tr key={domain.id}>
               <td>
                 <a href={`/console/domains/${domain.id}`}>{domain.domain}</a>
@@ -55,15 +96,10 @@ const DomainList = () => (
           ))}
         </tbody>
       </table>
-    )}
-    {!isReadOnly.value && (
-      <>
-        <AddDomain />
-        <BuyDomain />
-      </>
-    )}
-  </Page>
-)
+      {button("Show more")}
+    </>
+  )
+}
 
 const AddDomain = () => {
   const { route } = useLocation()

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
 import { domains, isOperator, isReadOnly, signOut, state } from "../api/Session.ts"
+import { DomainSwitch } from "./DomainSwitch.tsx"
 
 /** The domain of the last page that had one. */
 const last = signal<string | undefined>(undefined)
@@ -18,28 +19,6 @@ const Item = ({ children, href, path }: { href: string; path: string; children: 
     {children}
   </a>
 )
-
-const DomainSwitch = ({ id }: { readonly id: string }) => {
-  const { path, route } = useLocation()
-  return (
-    <label class="switch">
-      <span class="visually-hidden">Domain</span>
-      <select
-        value={id}
-        onChange={({ currentTarget }) => {
-          const page = /^\/console\/d\/[^/]+\/(inbox|refused|webhook|statistics)/.exec(path)?.[1] ?? "inbox"
-          route(`/console/d/${currentTarget.value}/${page}`)
-        }}
-      >
-        {(domains.value ?? []).map((domain) => (
-          <option key={domain.id} value={domain.id}>
-            {domain.domain}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
 
 /** Surrounds every page of the console with navigation, domain and workspace. */
 export const Frame = ({ children }: { readonly children: ComponentChildren }) => {

@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
 import { useAction } from "./Action.ts"
 import { Problem } from "./Dialog.tsx"
 
@@ -9,17 +10,23 @@ export interface Entries<A> {
   readonly cursor: string | null
 }
 
-/** The entries of a first page, and a button that adds those of older pages. */
-export const useOlder = <A,>(
-  first: Entries<A>,
-  load: (cursor: string) => Promise<Entries<A>>
+/** The entries of a first page, and a button that adds those of older pages. Another first page replaces them all. */
+export const useOlder = <P, A>(
+  page: P,
+  entriesOf: (page: P) => Entries<A>,
+  older: (cursor: string) => Promise<P>
 ): { readonly all: Signal<ReadonlyArray<A>>; readonly button: (words: string) => ComponentChildren } => {
+  const first = entriesOf(page)
   const all = useSignal(first.entries)
   const cursor = useSignal(first.cursor)
   const { error, isRunning, run } = useAction()
+  useEffect(() => {
+    all.value = first.entries
+    cursor.value = first.cursor
+  }, [page])
   const more = (from: string) =>
     run(async () => {
-      const next = await load(from)
+      const next = entriesOf(await older(from))
       all.value = [...all.value, ...next.entries]
       cursor.value = next.cursor
     })

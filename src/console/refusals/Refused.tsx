@@ -44,7 +44,7 @@ const List = ({
   readonly page: RefusalPage
   readonly older: (cursor: string) => Promise<RefusalPage>
 }) => {
-  const { all, button } = useOlder(entriesOf(page), (cursor) => older(cursor).then(entriesOf))
+  const { all, button } = useOlder(page, entriesOf, older)
   if (all.value.length === 0) return <p class="empty">Nothing was refused.</p>
   return (
     <>

@@ -80,7 +80,7 @@ export const Trace = ({ isForOperator = false }: { readonly isForOperator?: bool
       <Problem message={loaded.error.value} retry={retryFailed} />
       {isAsked && loaded.value.value === undefined && loaded.error.value === undefined && <Skeleton lines={6} />}
       {loaded.value.value !== undefined && (
-        <Found key={key} page={loaded.value.value} older={(cursor) => ask({ cursor })} />
+        <Found key={key} page={loaded.value.value} isOfAll={isForOperator} older={(cursor) => ask({ cursor })} />
       )}
       {!isAsked && !isForOperator && <Newest />}
     </Page>
@@ -109,13 +109,15 @@ type TracePage = Awaited<ReturnType<typeof call<"GET /api/trace">>>
 const entriesOf = ({ entries, next_cursor }: TracePage) => ({ entries, cursor: next_cursor })
 
 const Found = ({
+  isOfAll,
   older,
   page
 }: {
   readonly page: TracePage
+  readonly isOfAll: boolean
   readonly older: (cursor: string) => Promise<TracePage>
 }) => {
-  const { all, button } = useOlder(entriesOf(page), (cursor) => older(cursor).then(entriesOf))
+  const { all, button } = useOlder(page, entriesOf, older)
   return (
     <>
       {all.value.map((entry, index) => (
@@ -123,6 +125,7 @@ const Found = ({
           key={entry.event_id ?? entry.refusal_id ?? entry.inbound_email_id}
           entry={entry}
           isOpen={index === 0}
+          isOwn={!isOfAll || domains.value?.some(({ id }) => id === entry.domain_id) === true}
         />
       ))}
       {page.hint !== null && <p class="empty">{page.hint}</p>}

@@ -1,5 +1,4 @@
 import type { TraceEntry, TraceStep } from "../api/Contract.ts"
-import { domains } from "../api/Session.ts"
 import { Tag, type Tone } from "../frame/Tag.tsx"
 import { ExactTime, Time } from "../frame/Time.tsx"
 
@@ -27,10 +26,17 @@ const words: Record<TraceEntry["outcome"], string> = {
   delivered: "Delivered"
 }
 
-/** A mail with what became of it: the outcome, and each step when it is open. */
-export const TracedMail = ({ entry, isOpen }: { readonly entry: TraceEntry; readonly isOpen: boolean }) => {
+/** A mail with what became of it: the outcome, and each step when it is open. Its workspace can open the mail itself. */
+export const TracedMail = ({
+  entry,
+  isOpen,
+  isOwn
+}: {
+  readonly entry: TraceEntry
+  readonly isOpen: boolean
+  readonly isOwn: boolean
+}) => {
   const { at, author, domain_id, event_id, from, outcome, recipient, remedy, steps, subject, summary } = entry
-  const isOwn = domains.value?.some(({ id }) => id === domain_id) === true
   return (
     <details class="card traced" open={isOpen}>
       <summary>

@@ -3,10 +3,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Conflict, Invalid, NotFound, Unavailable } from "../../model/ApiError.ts"
 import { Domain } from "../../model/Domain.ts"
 import { WorkspaceId } from "../../model/Workspace.ts"
+import { ListedDomain } from "../../operator/AllDomains.ts"
 import { ListedWorkspace } from "../../operator/AllWorkspaces.ts"
 import { Status } from "../../operator/ServiceStatus.ts"
 import { UnknownRefusal } from "../../refusals/UnknownRefusals.ts"
 import { mostRowsOfDay } from "../../refusals/UnknownRows.ts"
+import * as DomainPage from "../domains/DomainPage.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as LedgerPage from "../requests/LedgerPage.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
@@ -18,9 +20,11 @@ const named = { domain: Schema.String }
 
 export class AdminApi extends HttpApiGroup.make("admin")
   .add(
-    HttpApiEndpoint.get("list", "/admin/domains", { success: Changed }).annotateMerge(
-      OpenApi.annotations({ summary: "List every domain, newest first" })
-    ),
+    HttpApiEndpoint.get("list", "/admin/domains", {
+      query: DomainPage.query,
+      success: Schema.Struct({ domains: Schema.Array(ListedDomain), next_cursor: PageQuery.NextCursor }),
+      error: Invalid.http
+    }).annotateMerge(OpenApi.annotations({ summary: "List every domain, newest first" })),
     HttpApiEndpoint.post("disable", "/admin/domains/:domain/disable", {
       params: named,
       success: Changed,

@@ -5,10 +5,12 @@ import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { catchAllOf } from "../../model/Webhook.ts"
 import { OperationalEvents } from "../../operations/OperationalEvents.ts"
+import { AllDomains } from "../../operator/AllDomains.ts"
 import { AllWorkspaces } from "../../operator/AllWorkspaces.ts"
 import { ServiceStatus } from "../../operator/ServiceStatus.ts"
 import { UnknownRefusals } from "../../refusals/UnknownRefusals.ts"
 import { Traces } from "../../trace/Traces.ts"
+import * as DomainPage from "../domains/DomainPage.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import * as LedgerPage from "../requests/LedgerPage.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
@@ -23,6 +25,7 @@ export const layer = HttpApiBuilder.group(
   "admin",
   Effect.fn(function* (handlers) {
     const domains = yield* Domains
+    const allDomains = yield* AllDomains
     const feed = yield* EventFeed
     const workspaces = yield* AllWorkspaces
     const status = yield* ServiceStatus
@@ -51,7 +54,11 @@ export const layer = HttpApiBuilder.group(
           next_cursor: nextCursor
         })),
       removeWorkspace: ({ params }) => workspaces.remove(params.workspaceId),
-      list: () => Effect.map(domains.listAll, (all) => ({ domains: all })),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { page, wanted } = DomainPage.asked(query)
+        const { items, nextCursor } = yield* allDomains.list(wanted, page)
+        return { domains: items, next_cursor: nextCursor }
+      }),
       disable: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)
         return { domains: yield* domains.disable(name, "disabled by the operator") }

@@ -209,7 +209,7 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
     }
   },
   "domains.create": { 201: domain },
-  "domains.list": { 200: { domains: [domain] } },
+  "domains.list": { 200: { domains: [domain], next_cursor: null } },
   "domains.get": { 200: { ...domain, webhook_failing: null } },
   "domains.verify": { 200: { ...domain, status: "mx_pending", verified_at: time } },
   "webhooks.list": { 200: { webhooks: [webhook, catchAll] } },

@@ -21,6 +21,7 @@ import * as PageQuery from "../requests/PageQuery.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
 import * as WireFields from "../requests/WireFields.ts"
+import * as DomainPage from "./DomainPage.ts"
 
 const one = { id: DomainId }
 
@@ -71,7 +72,9 @@ export class DomainsApi extends HttpApiGroup.make("domains")
         })
       ),
     HttpApiEndpoint.get("list", "/api/domains", {
-      success: Schema.Struct({ domains: Schema.Array(Domain) })
+      query: DomainPage.query,
+      success: DomainPage.answer,
+      error: Invalid.http
     })
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(LimitedKeys.filtered)

@@ -19,6 +19,7 @@ import * as GroupApi from "../requests/GroupApi.ts"
 import { LimitedCursors } from "../requests/LimitedCursors.ts"
 import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import * as WireFields from "../requests/WireFields.ts"
+import * as DomainPage from "./DomainPage.ts"
 import { DomainsApi } from "./DomainsApi.ts"
 import * as ShownDomain from "./ShownDomain.ts"
 
@@ -54,11 +55,11 @@ export const layer = HttpApiBuilder.group(
         const workspace = yield* CurrentWorkspace
         return yield* domains.create(workspace.id, yield* DomainNames.parse(payload.domain))
       }),
-      list: () =>
-        CurrentWorkspace.use((workspace) => LimitedKeys.domainsOf(domains, workspace)).pipe(
-          Effect.flatMap(ShownDomain.all),
-          Effect.map((all) => ({ domains: all }))
-        ),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { page, wanted } = DomainPage.asked(query)
+        const found = yield* domains.list({ ...wanted, ...LimitedKeys.visible(yield* CurrentWorkspace) }, page)
+        return DomainPage.of({ ...found, items: yield* Effect.forEach(found.items, ShownDomain.of) })
+      }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { limit } = yield* CurrentWorkspace
         const domain = yield* Effect.flatMap(owned(params.id), ShownDomain.of)

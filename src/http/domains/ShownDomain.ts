@@ -1,4 +1,3 @@
-import { Effect } from "effect"
 import { Domain } from "../../model/Domain.ts"
 import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 
@@ -12,5 +11,3 @@ export const of = (domain: Domain) =>
       ? domain
       : new Domain({ ...domain, webhookUrl: `${new URL(domain.webhookUrl).origin}/…` })
   )
-
-export const all = (domains: ReadonlyArray<Domain>) => Effect.forEach(domains, of)

@@ -4,6 +4,7 @@ import { Forbidden } from "../../model/ApiError.ts"
 import { type DomainId, noSuchDomain } from "../../model/Domain.ts"
 import type { KeyLimit } from "../../model/KeyLimit.ts"
 import { noSuchWebhook, type WebhookId } from "../../model/Webhook.ts"
+import type { WorkspaceId } from "../../model/Workspace.ts"
 import * as Routes from "../../webhooks/routes/Routes.ts"
 import type { Webhooks } from "../../webhooks/Webhooks.ts"
 
@@ -38,7 +39,7 @@ export const seesDomain = (limit: KeyLimit | null, id: DomainId): boolean =>
   limit === null || limit.domainId === null || limit.domainId === id
 
 interface Holder {
-  readonly id: Parameters<Domains["Service"]["list"]>[0]
+  readonly id: WorkspaceId
   readonly limit: KeyLimit | null
 }
 
@@ -58,6 +59,5 @@ export const demandWebhook = Effect.fnUntraced(function* (
   if (!Routes.meet(pattern, limit.pattern)) return yield* noSuchWebhook
 })
 
-/** The domains of a workspace that the key may see. */
-export const domainsOf = (domains: Domains["Service"], { id: workspaceId, limit }: Holder) =>
-  Effect.map(domains.list(workspaceId), (all) => all.filter(({ id }) => seesDomain(limit, id)))
+/** The domains of a workspace that the key may see, for a list. */
+export const visible = ({ id, limit }: Holder) => ({ workspaceId: id, id: limit?.domainId ?? undefined })

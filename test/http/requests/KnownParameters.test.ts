@@ -68,11 +68,11 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
       for (const name of ["x".repeat(5_000), "%F0%9F%9B%A9".repeat(300), "%00", "%ED%A0%80", "__proto__", "toString"]) {
-        const answer = yield* inlet.call("GET", `/api/domains?${name}=1`, { key })
+        const answer = yield* inlet.call("GET", `/api/workspace?${name}=1`, { key })
         refused(answer, /Unknown query parameter; this route has none$/)
         assert.isBelow(answer.json.error.length, 120)
       }
-      assert.strictEqual((yield* inlet.call("GET", "/api/domains?recipent=a")).status, 401)
+      assert.strictEqual((yield* inlet.call("GET", "/api/workspace?recipent=a")).status, 401)
     })
   )
 

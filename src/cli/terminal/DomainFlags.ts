@@ -1,0 +1,9 @@
+import { Flag } from "effect/cli"
+import { cursor, limit } from "./EventFlags.ts"
+
+/** The flags of lists of domains. */
+export const flags = {
+  search: Flag.String("search").pipe(Flag.withDescription("Only domains with this in their name"), Flag.optional),
+  limit,
+  cursor
+}
