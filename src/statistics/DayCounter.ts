@@ -1,7 +1,7 @@
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { Asker } from "../database/Turns.ts"
-import type { DomainId } from "../model/Domain.ts"
+import { DomainId } from "../model/Domain.ts"
 import type { SpamVerdict } from "../model/Spam.ts"
 import * as Traits from "../model/Traits.ts"
 import * as Settings from "../Settings.ts"
@@ -9,6 +9,9 @@ import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
 /** Domains that one statement counts. */
 const mostDomains = 20
+
+/** Domains among which one statement looks for these. */
+const mostLookedAt = 5_000
 
 /** Events, and attempts, of a domain that one statement counts. */
 const mostRows = 2_000
@@ -27,27 +30,42 @@ export const Interval = Context.Reference<Duration.Input>("inlet/statistics/DayC
   defaultValue: () => "1 minute"
 })
 
+/** Before the first domain. */
+const start = DomainId.make("00000000-0000-0000-0000-000000000000")
+
+/** Where a pass over the domains goes on, and whether a domain has more rows than one statement counts. */
+interface Step {
+  readonly after: DomainId
+  readonly isLast: boolean
+  readonly hasMore: boolean
+}
+
 /**
- * Counts the events and attempts that came since the last round into `domain_days`, for domains of workspaces. Reads
- * each row once, by index, outside of the path of mail. Succeeds with the number of domains counted.
+ * Counts the events and attempts of some domains of workspaces that came since the last pass into `domain_days`. Reads
+ * each row once, by index, outside of the path of mail.
  */
-export const round = Effect.gen(function* () {
+const step = Effect.fnUntraced(function* (after: DomainId) {
   const sql = yield* SqlClient.SqlClient
   const { timeout } = yield* Settings.webhooks
   const lag = Duration.toSeconds(timeout) + settledAfter
 
-  const due = sql<{ readonly id: DomainId }>`
-    SELECT domains.id FROM event_positions JOIN domains ON domains.id = event_positions.domain_id
-    LEFT JOIN domain_days_counted AS counted ON counted.domain_id = domains.id
-    WHERE domains.workspace_id IS NOT NULL AND (
-      event_positions.position > coalesce(counted.position, 0)
-      OR EXISTS (
-        SELECT 1 FROM delivery_attempts
-        WHERE domain_id = domains.id AND requested_at > coalesce(counted.attempts_until, '-infinity')
-          AND requested_at <= now() - make_interval(secs => ${lag})
-      )
+  const look = sql<{ readonly due: ReadonlyArray<DomainId>; readonly last: DomainId | null }>`
+    WITH next AS MATERIALIZED (
+      SELECT domain_id, position FROM event_positions WHERE domain_id > ${after} ORDER BY domain_id LIMIT ${mostLookedAt}
     )
-    LIMIT ${mostDomains}
+    SELECT (SELECT domain_id FROM next ORDER BY domain_id DESC LIMIT 1) AS last, ARRAY(
+      SELECT next.domain_id FROM next JOIN domains ON domains.id = next.domain_id
+      LEFT JOIN domain_days_counted AS counted ON counted.domain_id = domains.id
+      WHERE domains.workspace_id IS NOT NULL AND (
+        next.position > coalesce(counted.position, 0)
+        OR EXISTS (
+          SELECT 1 FROM delivery_attempts
+          WHERE domain_id = domains.id AND requested_at > coalesce(counted.attempts_until, '-infinity')
+            AND requested_at <= now() - make_interval(secs => ${lag})
+        )
+      )
+      ORDER BY next.domain_id LIMIT ${mostDomains}
+    ) AS due
   `
 
   const begin = (ids: ReadonlyArray<DomainId>) => sql`
@@ -56,10 +74,11 @@ export const round = Effect.gen(function* () {
     ON CONFLICT DO NOTHING
   `
 
-  const isOf = (verdict: SpamVerdict) => sql`(verdict = ${sql.literal(`${Traits.ofVerdict(verdict)}`)})::int`
+  const isOf = (verdict: SpamVerdict) =>
+    sql`(verdict IS NOT DISTINCT FROM ${sql.literal(`${Traits.ofVerdict(verdict)}`)})::int`
 
   /** Another process that counts the same domain at the same time finds it locked, and leaves it out. */
-  const count = (ids: ReadonlyArray<DomainId>) => sql`
+  const count = (ids: ReadonlyArray<DomainId>) => sql<{ readonly hasMore: boolean }>`
     WITH due AS MATERIALIZED (
       SELECT * FROM domain_days_counted WHERE domain_id = ANY(${ids}::uuid[]) FOR UPDATE SKIP LOCKED
     ), new_events AS MATERIALIZED (
@@ -124,22 +143,52 @@ export const round = Effect.gen(function* () {
         (SELECT max(requested_at) FROM new_attempts WHERE domain_id = due.domain_id)
       )
     FROM due WHERE domain_days_counted.domain_id = due.domain_id
+    RETURNING (SELECT count(*) FROM new_events WHERE domain_id = due.domain_id) >= ${mostRows}
+      OR (SELECT count(*) FROM new_attempts WHERE domain_id = due.domain_id) >= ${mostRows} AS has_more
   `
 
-  const ids = (yield* due).map(({ id }) => id)
-  if (ids.length === 0) return 0
-  yield* begin(ids)
-  yield* count(ids)
-  return ids.length
+  const [found] = yield* look
+  const { due, last } = found ?? { due: [], last: null }
+  const isFull = due.length === mostDomains
+  const next = { after: (isFull ? due.at(-1) : last) ?? start, isLast: !isFull && last === null }
+  if (due.length === 0) return { ...next, hasMore: false } satisfies Step
+  yield* begin(due)
+  const counted = yield* count(due)
+  return { ...next, hasMore: counted.some(({ hasMore }) => hasMore) } satisfies Step
 })
 
-/** Statements in a row. The rest waits for the next round. */
-const mostRounds = 500
+/** Steps in a row. The rest waits for the next round. */
+const mostSteps = 500
 
-/** Counts every minute, until nothing is left to count. */
+/** Counts from a domain on, until nothing is left to count. Succeeds with the domain where the next round goes on. */
+const countFrom = Effect.fnUntraced(function* (first: DomainId) {
+  let after = first
+  let isWhole = first === start
+  let hasMore = false
+  for (let steps = 0; steps < mostSteps; steps++) {
+    const done = yield* step(after)
+    after = done.after
+    hasMore ||= done.hasMore
+    if (!done.isLast) continue
+    if (isWhole && !hasMore) break
+    // The domains before the first one, or those with more rows, have their turn.
+    isWhole = true
+    hasMore = false
+  }
+  return after
+})
+
+/** Counts all that can be counted now. */
+export const round = countFrom(start)
+
+/** Counts every minute. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const all = Effect.repeat(round, { until: (counted) => counted === 0, times: mostRounds })
+    const position = yield* Ref.make(start)
+    const all = Ref.get(position).pipe(
+      Effect.flatMap(countFrom),
+      Effect.flatMap((next) => Ref.set(position, next))
+    )
     yield* BackgroundLoop.every(
       yield* Interval,
       { says: "The daily statistics could not be counted. Inlet retries in a minute", level: "Warn" },

@@ -5,6 +5,7 @@ import * as DayCounter from "../../src/statistics/DayCounter.ts"
 import { quantile } from "../../src/statistics/DomainStatistics.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
+import * as ManyDomains from "../ManyDomains.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -128,6 +129,42 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
         assert.strictEqual(status, 400)
         assert.match(json.error, /^days: Expected/)
       }
+    })
+  )
+})
+
+const seldom = Layer.succeed(DayCounter.Interval, "1 hour")
+
+layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "0" }).pipe(Layer.provide(seldom)), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("A count of all domains", (it) => {
+  it.effect("reaches each of more domains than one statement counts, and the rest of one with very many events", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { key, name, workspaceId } = yield* ManyDomains.workspaceWith(45)
+      yield* sql`UPDATE domains SET status = 'mx_pending', verified_at = now() WHERE workspace_id = ${workspaceId}::uuid`
+      const recipients = Array.from({ length: 45 }, (_, index) => `a@${index + 1}.${name}`)
+      yield* Mail.send(inlet.smtpPort, { to: recipients })
+      yield* eventually(inlet.call("GET", "/api/events", { key }), ({ json }) => json.events.length === 45)
+      // Copies of one event, because only their number counts.
+      const [busy] = yield* sql<{ readonly domainId: string }>`
+        INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
+        SELECT gen_random_uuid(), domain_id, inbound_email_id, 1 + n, recipient, sender, received_at, payload
+        FROM events, generate_series(1, 4100) AS n WHERE recipient = ${`a@7.${name}`}
+        RETURNING domain_id
+      `
+      yield* sql`UPDATE event_positions SET position = 4101 WHERE domain_id = ${busy?.domainId}`
+      yield* DayCounter.round
+      const counted = yield* sql<{ readonly accepted: number }>`
+        SELECT accepted FROM domain_days JOIN domains ON domains.id = domain_id
+        WHERE workspace_id = ${workspaceId}::uuid ORDER BY accepted
+      `
+      assert.deepStrictEqual(
+        counted.map(({ accepted }) => accepted),
+        [...Array(44).fill(1), 4_101]
+      )
     })
   )
 })
