@@ -16,6 +16,7 @@ import * as Orders from "./commands/Orders.ts"
 import * as Purchase from "./commands/Purchase.ts"
 import * as Raw from "./commands/Raw.ts"
 import * as Replay from "./commands/Replay.ts"
+import * as Replays from "./commands/Replays.ts"
 import * as Search from "./commands/Search.ts"
 import * as Send from "./commands/Send.ts"
 import * as Senders from "./commands/Senders.ts"
@@ -55,6 +56,7 @@ export const program = Command.make("inlet").pipe(
     Attempts.command,
     Trace.command,
     Replay.command,
+    Replays.command,
     Search.command,
     Purchase.command,
     Orders.command,

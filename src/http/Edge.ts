@@ -138,7 +138,7 @@ export const layer = HttpRouter.middleware(
   { global: true }
 )
 
-const noRoute = "No such route; GET /docs lists them"
+const noRoute = "No such route. GET /llms.txt describes the API, and GET /docs has every route"
 
 const failure = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ error: message }, { status })
 

@@ -47,6 +47,9 @@ export const beginningOf = (apiKey: Redacted.Redacted) =>
 
 const send = "as `Authorization: Bearer ak_live_…`"
 
+/** The next step for an `Authorization` of another form. */
+export const otherForm = `The Authorization header has no API key behind \`Bearer\`: send one ${send}`
+
 /** The next step for an invalid key. */
 export const refusalOf = (apiKey: Redacted.Redacted): string => {
   const given = Redacted.value(apiKey)

@@ -240,6 +240,26 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("send a replay job to another webhook, list it, show it and stop it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        assert.deepStrictEqual(yield* run("replays", "list"), { code: 0, stdout: "", stderr: "No replay jobs\n" })
+        yield* inlet.send({ to: inbox.address })
+        yield* Mailbox.accepted(inbox)
+        const { webhook } = yield* json("webhooks", "create", inbox.domain, "agent", "--action", "pull")
+        const job = yield* json("replay", "--held", "--webhook", "agent", "--yes", "--detach")
+        assert.deepInclude(job, { webhook_id: webhook.id, state: "running", total: 1 })
+        const list = yield* run("replays", "list")
+        assert.match(list.stdout, new RegExp(`^ID\tREPLAYS\tSTATE[^\n]+\n${job.id}\theld\trunning\t1\t[^\n]+\n$`))
+        yield* eventually(json("replays", "get", job.id), ({ queued }) => queued === 1)
+        const stopped = yield* run("replays", "stop", job.id, "--domain", inbox.domain)
+        assert.strictEqual(stopped.stdout, "Stopped. 1 of 1 deliveries were queued, and go on\n")
+        assert.strictEqual((yield* json("replays", "get", job.id)).state, "stopped")
+      })
+    )
+
     it.effect("manage webhooks by pattern, tell which takes an address, and test one", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -247,7 +267,9 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const inbox = yield* inlet.inbox()
         const { json, run } = yield* person(inbox.key)
         const webhooks = (...args: ReadonlyArray<string>) => run("webhooks", ...args)
-        const made = yield* json("webhooks", "create", inbox.domain, "agent-*", "--to", receiver.url, "--own-secret")
+        const twice = yield* run("webhooks", "create", inbox.domain, "agent-*", receiver.url, "--to", receiver.url)
+        assert.strictEqual(twice.stderr, "--to: A URL is given behind the pattern already. Leave one out\n")
+        const made = yield* json("webhooks", "create", inbox.domain, "agent-*", receiver.url, "--own-secret")
         assert.match(made.webhook_signing_secret, /^whsec_/)
         const mistaken = yield* webhooks("create", inbox.domain, "support", "--url", "http://127.0.0.1:9/hook")
         assert.deepStrictEqual(

@@ -121,7 +121,11 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/a="><b>` 
         ["/admin/pricing", browser]
       ] as const) {
         const { json, status } = yield* get(path, accept)
-        assert.deepStrictEqual([status, json], [404, { error: "No such route; GET /docs lists them" }], path)
+        assert.deepStrictEqual(
+          [status, json],
+          [404, { error: "No such route. GET /llms.txt describes the API, and GET /docs has every route" }],
+          path
+        )
       }
     })
   )

@@ -30,7 +30,7 @@ export const command = Command.make(
     dead: all("dead"),
     held: all("held"),
     delivered: all("delivered"),
-    webhook: text("webhook", "Deliver it at this webhook of its domain instead: its pattern or id"),
+    webhook: text("webhook", "Deliver at this webhook of the domain instead: its pattern or id"),
     domain: EventFlags.domain,
     since: text("since", "With a job: only mail received since, such as 2d or 2026-01-31"),
     until: text("until", "With a job: only mail received until then"),
@@ -49,11 +49,8 @@ export const command = Command.make(
       return yield* new CommandFailed({ message: "Expected an event id, or one of --dead, --held and --delivered" })
     }
     if (Option.isSome(eventId)) return yield* one(place, { eventId: eventId.value, force, webhook, json })
-    if (Option.isSome(webhook)) {
-      return yield* new CommandFailed({ message: "--webhook: Expected an event id beside it, and not a job" })
-    }
     const status = dead ? "dead" : held ? "held" : "delivered"
-    yield* ReplayMany.run(place, { status, domain, since, until, recipient, yes, detach, json })
+    yield* ReplayMany.run(place, { status, domain, since, until, recipient, webhook, yes, detach, json })
   })
 ).pipe(Command.withDescription("Deliver an event or many events again"), Command.provide(NodeHttpClient.layerUndici))
 

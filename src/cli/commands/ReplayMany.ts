@@ -7,6 +7,7 @@ import * as Confirmation from "../terminal/Confirmation.ts"
 import * as PastTime from "../terminal/PastTime.ts"
 import * as ProgressBar from "../terminal/ProgressBar.ts"
 import * as Service from "../terminal/Service.ts"
+import * as WebhookNamed from "../terminal/WebhookNamed.ts"
 
 export interface Wanted {
   readonly status: ReplayStatus
@@ -14,6 +15,8 @@ export interface Wanted {
   readonly since: Option.Option<string>
   readonly until: Option.Option<string>
   readonly recipient: Option.Option<string>
+  /** Pattern or id of the webhook that takes all of them. */
+  readonly webhook: Option.Option<string>
   readonly yes: boolean
   readonly detach: boolean
   readonly json: boolean
@@ -45,9 +48,15 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
   yield* Service.ask(
     place,
     Effect.fnUntraced(function* (api) {
-      const { domain, id, pull } = yield* Service.domainOrOnly(api, Option.getOrUndefined(wanted.domain))
+      const found = yield* Service.domainOrOnly(api, Option.getOrUndefined(wanted.domain))
+      const { domain, id } = found
+      const webhook = Option.isNone(wanted.webhook)
+        ? undefined
+        : yield* WebhookNamed.find(api, found, wanted.webhook.value)
+      const pull = webhook === undefined ? found.pull : webhook.action === "pull"
+      const at = webhook === undefined ? {} : { webhook_id: webhook.id }
       const start = (dry_run: boolean) =>
-        api.replays.start({ params: { id }, payload: { ...selection, dry_run }, headers: {} })
+        api.replays.start({ params: { id }, payload: { ...selection, ...at, dry_run }, headers: {} })
       const { total } = yield* start(true)
       if (total === 0) {
         const otherwise = status === "held" ? ". `inlet senders release` delivers mail that a sender rule holds" : ""
@@ -59,7 +68,7 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
       if (detach) return yield* Answer.lines(json, started, [started.id])
       if (pull) {
         yield* Console.error(
-          "They wait for `inlet listen --take`. Ctrl-C ends only this command, as --detach does at once"
+          "They wait for `inlet listen --take`. Ctrl-C ends only this command, as --detach does at once. `inlet replays stop` stops the job"
         )
       }
       const job = yield* follow(api, id, started)

@@ -111,7 +111,11 @@ const create = Command.make(
       Argument.withDescription("the part before the @: a name such as support, or a glob such as 'agent-*'"),
       Argument.withSchema(Pattern)
     ),
-    webhookUrl: url,
+    target: Argument.String("webhook-url").pipe(
+      Argument.withDescription("URL for the events, as with --to"),
+      Argument.optional
+    ),
+    to: url,
     format,
     raw: RawFlag.flag,
     signingKey,
@@ -135,9 +139,14 @@ const create = Command.make(
     pattern,
     raw: options,
     signingKey,
-    webhookUrl,
+    target,
+    to,
     ...place
   }) {
+    if (Option.isSome(target) && Option.isSome(to)) {
+      return yield* new CommandFailed({ message: "--to: A URL is given behind the pattern already. Leave one out" })
+    }
+    const webhookUrl = Option.orElse(to, () => target)
     yield* notTheApp(place, webhookUrl)
     const raw = yield* RawFlag.read(options)
     const answer = yield* Service.ask(place, (api) =>

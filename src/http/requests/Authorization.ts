@@ -1,9 +1,11 @@
 import { Context, Effect, Layer, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Asker } from "../../database/Turns.ts"
 import { Forbidden, TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
+import * as ApiKey from "../../workspaces/ApiKey.ts"
 import { ConsoleSessions } from "../../workspaces/ConsoleSessions.ts"
 import { Workspaces } from "../../workspaces/Workspaces.ts"
 import * as ConsoleCookie from "./ConsoleCookie.ts"
@@ -84,6 +86,10 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
           })
           const cookie =
             Redacted.value(credential) === "" ? yield* ConsoleCookie.of("inlet_console", publicUrl) : undefined
+          const { authorization = "" } = (yield* HttpServerRequest.HttpServerRequest).headers
+          if (cookie === undefined && Redacted.value(credential) === "" && authorization !== "") {
+            return yield* new Unauthorized({ message: ApiKey.otherForm })
+          }
           const served =
             cookie === undefined
               ? serve(allowed, credential, undefined, Context.get(endpoint.annotations, IngestKeys.IngestKeys))
