@@ -1,4 +1,4 @@
-import { Effect, Layer, Schema, SchemaTransformation } from "effect"
+import { Effect, Layer, Predicate, Schema, SchemaTransformation } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import { SqlError } from "effect/sql"
@@ -6,11 +6,29 @@ import { isUnreachable } from "../../database/Database.ts"
 import * as Outage from "../../database/Outage.ts"
 import { ErrorBody } from "../../model/ApiError.ts"
 
-/** Answers `503` while the database is out of reach. Any other database error is a bug. */
+/** SQLSTATE for a row that refers to one that is gone. */
+const referenceGone = "23503"
+
+/** True if the domain or workspace of a request was removed after the request had found it. */
+const isRemovedMeanwhile = ({ reason }: SqlError.SqlError): boolean =>
+  reason._tag === "ConstraintError" &&
+  Predicate.hasProperty(reason.cause, "code") &&
+  reason.cause.code === referenceGone
+
+const unavailable = (message: string) => HttpServerResponse.jsonUnsafe({ error: message }, { status: 503 })
+
+/**
+ * Answers `503` while the database is out of reach, and for a request whose domain or workspace is removed at the same
+ * time: repeated, it finds that it is gone. Any other database error is a bug.
+ */
 export const answer = (error: SqlError.SqlError) => {
+  if (isRemovedMeanwhile(error)) {
+    const message = "What the request is about was removed meanwhile. Retry in 5 s"
+    return Effect.as(Effect.logInfo(message, error), unavailable(message))
+  }
   if (!isUnreachable(error)) return Effect.die(error)
   const message = Outage.inWords(error)
-  return Effect.as(Effect.logError(message, error), HttpServerResponse.jsonUnsafe({ error: message }, { status: 503 }))
+  return Effect.as(Effect.logError(message, error), unavailable(message))
 }
 
 // Lets handlers fail with a SqlError. It is answered before it would be encoded.
