@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as RecipientPattern from "../database/RecipientPattern.ts"
-import { NotFound } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { KeyLimit } from "../model/KeyLimit.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as ExpiredEvents from "./ExpiredEvents.ts"
 
 interface Holder {
   readonly id: WorkspaceId
@@ -13,8 +13,10 @@ interface Holder {
 }
 
 /** Finds the domain of an event by the event's id, within a workspace, if the key may see both. */
-export const find = Effect.map(SqlClient.SqlClient, (sql) =>
-  Effect.fn("EventDomain.find")(function* ({ id: workspaceId, limit }: Holder, eventId: EventId) {
+export const find = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const expired = yield* ExpiredEvents.make
+  return Effect.fn("EventDomain.find")(function* ({ id: workspaceId, limit }: Holder, eventId: EventId) {
     const rows = yield* sql<{ readonly id: DomainId }>`
       SELECT domains.id FROM events JOIN domains ON domains.id = events.domain_id
       WHERE ${sql.and([
@@ -26,7 +28,7 @@ export const find = Effect.map(SqlClient.SqlClient, (sql) =>
     `
     return (
       rows[0]?.id ??
-      (yield* new NotFound({ message: "No event with this id in this workspace. GET /api/events lists them" }))
+      (yield* expired.missing(eventId, "No event with this id in this workspace. GET /api/events lists them"))
     )
   })
-)
+})

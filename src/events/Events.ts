@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { HeavyReads } from "../database/HeavyReads.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
-import { type Conflict, type Invalid, NotFound } from "../model/ApiError.ts"
+import type { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import type { Delivery } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
@@ -11,8 +11,10 @@ import type { Page } from "../model/Page.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import * as Settings from "../Settings.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
+import { EventNews } from "./EventNews.ts"
 import * as EventQuery from "./EventQuery.ts"
 import * as EventReplays from "./EventReplays.ts"
+import * as ExpiredEvents from "./ExpiredEvents.ts"
 import * as IndexedFilter from "./IndexedFilter.ts"
 import * as Mark from "./Mark.ts"
 import * as Positions from "./Positions.ts"
@@ -33,9 +35,6 @@ export interface EventPage extends Page<EventQuery.ListedEvent> {
 const bytesAhead = 256 * 1024
 
 const nothing: EventQuery.Found = { events: [], hasMore: false }
-const noSuchEvent = new NotFound({
-  message: "No event with this id at this domain. GET /api/domains/{id}/events lists them"
-})
 
 /** Reads the events of a domain, in the order of their positions. */
 export class Events extends Context.Service<
@@ -92,11 +91,13 @@ export class Events extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const feed = yield* EventFeed
+      const news = yield* EventNews
+      const expired = yield* ExpiredEvents.make
       const query = EventQuery.make(sql, yield* HeavyReads)
       const { pageBytes } = yield* Settings.answers
       const positionsOf = TimeRange.make(sql)
 
-      const { boundOf, lastPosition, positionOf, startOf } = Positions.make(sql)
+      const { boundOf, lastPosition, oldestPosition, positionOf, startOf } = Positions.make(sql, expired)
 
       const pageOf = (
         domainId: DomainId,
@@ -114,14 +115,6 @@ export class Events extends Context.Service<
           cursorNow: Mark.encode(domainId, { kind: "now", position: isLater ? newest : last })
         }
       }
-
-      const oldestPosition = (domainId: DomainId) =>
-        Effect.map(
-          sql<{ readonly position: bigint }>`
-            SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position LIMIT 1
-          `,
-          ([oldest]) => oldest?.position
-        )
 
       const windowOf = Effect.fnUntraced(function* (
         domainId: DomainId,
@@ -197,7 +190,7 @@ export class Events extends Context.Service<
           seen = last
           return found
         })
-        const found = yield* feed.occasions(domainId).pipe(
+        const found = yield* news.of(domainId).pipe(
           Stream.mapEffect(() => look),
           Stream.filter(({ events }) => events.length > 0),
           Stream.runHead,
@@ -209,18 +202,19 @@ export class Events extends Context.Service<
 
       const get = Effect.fn("Events.get")(function* (domainId: DomainId, eventId: EventId) {
         const event = yield* query.one(domainId, eventId)
-        return event ?? (yield* noSuchEvent)
+        return event ?? (yield* expired.missing(eventId, ExpiredEvents.notAtDomain))
       })
 
       const demand: Events["Service"]["demand"] = Effect.fn("Events.demand")(function* (domainId, eventId, only) {
-        if (only !== undefined && (yield* positionOf(domainId, eventId, only)) === undefined) return yield* noSuchEvent
+        if (only === undefined || (yield* positionOf(domainId, eventId, only)) !== undefined) return
+        yield* expired.missing(eventId, ExpiredEvents.notAtDomain)
       })
 
       const payloads: Events["Service"]["payloads"] = (id, listed) => query.payloads([id], listed)
 
       const payload: Events["Service"]["payload"] = Effect.fn("Events.payload")(function* (domainId, event) {
         const loaded = yield* Stream.runHead(payloads(domainId, [event]))
-        return Option.getOrUndefined(loaded) ?? (yield* noSuchEvent)
+        return Option.getOrUndefined(loaded) ?? (yield* expired.missing(event.id, ExpiredEvents.notAtDomain))
       })
 
       const follow: Events["Service"]["follow"] = Effect.fn("Events.follow")(function* (domainId, after, filter = {}) {
@@ -250,7 +244,7 @@ export class Events extends Context.Service<
         const catchUp = Stream.paginate(undefined, () =>
           Effect.map(look, ({ events, more }) => [[events], more ? Option.some(undefined) : Option.none()] as const)
         )
-        return feed.occasions(domainId).pipe(
+        return news.of(domainId).pipe(
           Stream.flatMap(() => catchUp),
           Stream.catchTag("NotFound", () => Stream.empty)
         )
@@ -260,5 +254,5 @@ export class Events extends Context.Service<
 
       return Events.of({ list, wait, get, demand, payload, payloads, follow, replay, deliverNow, release })
     })
-  ).pipe(Layer.provide(HeavyReads.layer))
+  ).pipe(Layer.provide([HeavyReads.layer, EventNews.layer]))
 }

@@ -4,12 +4,13 @@ import * as RecipientPattern from "../database/RecipientPattern.ts"
 import { Invalid } from "../model/ApiError.ts"
 import { type DomainId, noSuchDomain } from "../model/Domain.ts"
 import { noSuchCursor } from "../model/Page.ts"
+import type * as ExpiredEvents from "./ExpiredEvents.ts"
 import * as Mark from "./Mark.ts"
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** Finds positions among the events of a domain. `only` is the pattern of a key with a limit. */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = (sql: SqlClient.SqlClient, expired: Effect.Success<typeof ExpiredEvents.make>) => {
   /** The last assigned position. Its reader sees every event up to it. */
   const lastPosition = Effect.fnUntraced(function* (domainId: DomainId) {
     const rows = yield* sql<{ readonly position: bigint | null }>`
@@ -20,6 +21,15 @@ export const make = (sql: SqlClient.SqlClient) => {
     if (rows[0] === undefined) return yield* noSuchDomain
     return rows[0].position ?? 0n
   })
+
+  /** The position of the oldest stored event. */
+  const oldestPosition = (domainId: DomainId) =>
+    Effect.map(
+      sql<{ readonly position: bigint }>`
+        SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position LIMIT 1
+      `,
+      ([oldest]) => oldest?.position
+    )
 
   const positionOf = Effect.fnUntraced(function* (domainId: DomainId, eventId: string, only: string | undefined) {
     if (!uuid.test(eventId)) return undefined
@@ -49,12 +59,12 @@ export const make = (sql: SqlClient.SqlClient) => {
         : mark.kind !== "desc" && mark.position <= last
           ? mark.position
           : undefined
-    return (
-      position ??
-      (yield* new Invalid({
-        message: `${name}: Expected a cursor_now (of the tools of MCP: cursor) of this domain, the id of one of its stored events, start or latest`
-      }))
-    )
+    if (position !== undefined) return position
+    // Nothing that is stored came before it.
+    if (mark === undefined && (yield* expired.isExpired(after))) return 0n
+    return yield* new Invalid({
+      message: `${name}: Expected a cursor_now (of the tools of MCP: cursor) of this domain, the id of one of its stored events, start or latest`
+    })
   })
 
   /** The start of a page. Also accepts an event id, the cursor of earlier versions, as one of newest first. */
@@ -77,5 +87,5 @@ export const make = (sql: SqlClient.SqlClient) => {
     return order === "asc" ? { above: position } : { below: position }
   })
 
-  return { boundOf, lastPosition, positionOf, startOf }
+  return { boundOf, lastPosition, oldestPosition, positionOf, startOf }
 }

@@ -8,6 +8,7 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import { RequestReader } from "../reading/RequestReader.ts"
 import * as StoredMessage from "../reading/StoredMessage.ts"
 import * as Settings from "../Settings.ts"
+import * as ExpiredEvents from "./ExpiredEvents.ts"
 
 /** Reserves memory for this many bytes before they are loaded. */
 type Reserve<E> = (bytes: number) => Effect.Effect<void, E>
@@ -42,6 +43,7 @@ export class RawMessages extends Context.Service<
       yield* StoredMessage.beginCount
 
       const reader = yield* RequestReader
+      const expired = yield* ExpiredEvents.make
       const { mxHost } = yield* Settings.reading
       const { messageBytes } = yield* Settings.rawStore
 
@@ -51,10 +53,7 @@ export class RawMessages extends Context.Service<
         reserve: Reserve<E>
       ) {
         const row = yield* StoredMessage.find(sql, domainId, eventId)
-        if (row === undefined)
-          return yield* new NotFound({
-            message: "No event with this id at this domain. GET /api/domains/{id}/events lists them"
-          })
+        if (row === undefined) return yield* expired.missing(eventId, ExpiredEvents.notAtDomain)
         yield* reserve(row.kept.place?.bytes ?? messageBytes)
         const message = yield* StoredMessage.load(raw, row.kept).pipe(
           Effect.catchTag("RawStoreError", (error) =>

@@ -652,6 +652,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           const option = page.getByRole("option", { name: `17.${name}`, exact: true })
           yield* step(() => option.waitFor({ state: "attached" }))
           assert.strictEqual(yield* step(() => choice.inputValue()), yield* step(() => option.getAttribute("value")))
+          yield* step(() => page.getByText("No mail yet.").waitFor())
           assert.deepStrictEqual(complaints, [])
         })
       )

@@ -58,7 +58,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const [event] = yield* Mailbox.events(inbox)
         const { key } = yield* inlet.inbox()
         const foreign = yield* raw(event.event_id, key)
-        assert.strictEqual(foreign.stderr, `No domain of this workspace has the event ${event.event_id}\n`)
+        assert.strictEqual(foreign.stderr, "No event with this id in this workspace. `inlet events list` lists them\n")
         assert.strictEqual(foreign.code, 1)
         assert.strictEqual(foreign.printed.byteLength, 0)
         const none = yield* raw("bogus", key)

@@ -56,7 +56,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           [named.isError, named.text],
           [true, "to: Expected an address that agent-7 takes, as this key does"]
         )
-        const missing = yield* client.call("read_mail", { event_id: "01890000-0000-7000-8000-000000000000" })
+        const missing = yield* client.call("read_mail", { event_id: `${other.slice(0, -4)}0000` })
         for (const part of ["reply", "visible", "links"]) {
           const read = yield* client.call("read_mail", { event_id: other, part })
           assert.deepStrictEqual([read.isError, read.text], [true, missing.text])

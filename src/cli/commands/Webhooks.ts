@@ -1,58 +1,20 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import {
-  catchAll,
-  Pattern,
-  type Webhook,
-  WebhookAction,
-  type WebhookId,
-  type WebhookKinds
-} from "../../model/Webhook.ts"
+import { catchAll, Pattern, type Webhook, type WebhookId, type WebhookKinds } from "../../model/Webhook.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as Given from "../terminal/Given.ts"
 import * as RawFlag from "../terminal/RawFlag.ts"
 import * as Service from "../terminal/Service.ts"
+import { action, description, format, kinds, signingKey, url } from "../terminal/WebhookFlags.ts"
 import * as WebhookNamed from "../terminal/WebhookNamed.ts"
 
 const domain = Argument.String("domain").pipe(Argument.withDescription("name or id of the domain"))
 const which = Argument.String("webhook").pipe(
   Argument.withDescription("pattern or id of the webhook, in quotes where it has a *")
 )
-const action = Flag.Literals("action", WebhookAction.literals).pipe(
-  Flag.withDescription(
-    "webhook posts events to --to and is the default beside it, pull keeps them for `inlet listen --take`, hold keeps them and is the default of a new webhook, reject answers 550"
-  ),
-  Flag.optional
-)
-const url = Flag.String("to").pipe(
-  Flag.withDescription("URL for the events, with user name and password where the format takes them"),
-  Flag.optional
-)
-const format = Flag.String("format").pipe(
-  Flag.withDescription("beside --to: inlet, raw, mailgun, postmark, sendgrid, sendgrid-raw or mandrill"),
-  Flag.optional
-)
-const signingKey = Flag.String("signing-key").pipe(
-  Flag.withDescription(
-    "beside --to: the key of a receiver for mailgun or mandrill. Without it Inlet makes one and prints it once"
-  ),
-  Flag.optional
-)
-const description = Flag.String("description").pipe(
-  Flag.withDescription("for people, up to 200 characters"),
-  Flag.optional
-)
-
-const kinds = Flag.KeyValuePair("kind").pipe(
-  Flag.withDescription(
-    "mail of a kind to another webhook, such as bounce=bounces or calendar=ID. none takes the kind back. May be repeated"
-  ),
-  Flag.optional
-)
-
 /** The kinds of a webhook after the flags, which name other webhooks by pattern or id. */
 const kindsAfter = Effect.fnUntraced(function* (
   api: Service.Client,

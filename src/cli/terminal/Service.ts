@@ -211,16 +211,5 @@ export const domainOrOnly = Effect.fnUntraced(function* (api: Client, wanted: st
 })
 
 /** The domain of the workspace that has the event. */
-export const domainOfEvent = Effect.fnUntraced(function* (api: Client, eventId: EventId) {
-  const found = yield* allDomains(api).pipe(
-    Stream.rechunk(1),
-    Stream.filterEffect(({ id }) =>
-      Effect.as(api.events.get({ params: { id, eventId } }), true).pipe(
-        Effect.catchTag("NotFound", () => Effect.succeed(false))
-      )
-    ),
-    Stream.runHead
-  )
-  if (Option.isSome(found)) return found.value
-  return yield* new CommandFailed({ message: `No domain of this workspace has the event ${eventId}` })
-})
+export const domainOfEvent = (api: Client, eventId: EventId) =>
+  Effect.map(api.events.find({ params: { eventId } }), ({ domain, domain_id }) => ({ id: domain_id, domain }))

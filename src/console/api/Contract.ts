@@ -1432,6 +1432,7 @@ export interface Answers {
     readonly next_cursor: string | null
   }
   readonly "GET /api/domains/{id}/events/stream": undefined
+  readonly "GET /api/events/{eventId}": WorkspaceEvent
   readonly "GET /api/domains/{id}/events/{eventId}": ListedEvent
   readonly "GET /api/domains/{id}/events/{eventId}/raw": undefined
   readonly "GET /api/domains/{id}/events/{eventId}/content": EventContent

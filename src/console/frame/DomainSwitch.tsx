@@ -1,6 +1,5 @@
 import { useLocation } from "preact-iso"
-import { call } from "../api/Api.ts"
-import { useLoaded } from "../api/Loaded.ts"
+import { useDomain } from "../api/DomainOf.ts"
 import { domains, hasMoreDomains } from "../api/Session.ts"
 
 const search = "search"
@@ -9,12 +8,8 @@ const search = "search"
 export const DomainSwitch = ({ id }: { readonly id: string }) => {
   const { path, route } = useLocation()
   const listed = domains.value ?? []
-  const isListed = listed.some((domain) => domain.id === id)
-  // One of many domains, whose name the list does not have.
-  const other = useLoaded(`${isListed} ${id}`, (signal) =>
-    isListed ? Promise.resolve(undefined) : call("GET /api/domains/{id}", { path: [id], signal })
-  )
-  const all = other.value.value === undefined ? listed : [other.value.value, ...listed]
+  const { domain: shown } = useDomain(id)
+  const all = shown === undefined || listed.some((domain) => domain.id === id) ? listed : [shown, ...listed]
   return (
     <label class="switch">
       <span class="visually-hidden">Domain</span>

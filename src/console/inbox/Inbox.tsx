@@ -2,6 +2,8 @@ import { useSignal } from "@preact/signals"
 import { useCallback, useEffect, useMemo } from "preact/hooks"
 import { useLocation, useRoute } from "preact-iso"
 import type { BriefEvent } from "../api/Contract.ts"
+import { useDomain } from "../api/DomainOf.ts"
+import { retryFailed } from "../api/Loaded.ts"
 import { domains, refreshDomains } from "../api/Session.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
@@ -59,7 +61,7 @@ export const Inbox = () => {
   const eventId = params.eventId
   const filters = Filters.of(query)
   const search = Filters.queryOf(filters)
-  const domain = domains.value?.find(({ id }) => id === domainId)
+  const { domain, error } = useDomain(domainId)
   const atTop = useSignal(true)
   const tail = useSignal<LiveTail.TailState>("connecting")
 
@@ -141,11 +143,12 @@ export const Inbox = () => {
     else if (eventId === undefined) document.title = "Inbox · Inlet"
   }, [unseen, eventId])
 
-  if (domain === undefined && domains.value !== undefined) {
+  if (error !== undefined) {
     return (
       <Page title="Inbox">
+        <Problem message={error} retry={retryFailed} />
         <p>
-          This workspace has no such domain. <a href="/console/domains">Show its domains</a>
+          <a href="/console/domains">Show the domains of this workspace</a>
         </p>
       </Page>
     )

@@ -42,6 +42,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "events.list": { 200: "A page of events" },
   "events.stream": { 200: "Server-sent events, each with the payload of a webhook as its data" },
   "events.get": { 200: "The event" },
+  "events.find": { 200: "The event, with the id of its domain" },
   "events.raw": { 200: "The raw message" },
   "events.attachment": { 200: "The bytes of the attachment, under its own type" },
   "events.html": { 200: "A page that is safe to show in a frame" },

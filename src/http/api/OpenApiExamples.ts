@@ -228,6 +228,7 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
   },
   "deliveries.settle": { 200: { outcomes: [{ event_id: eventId, attempt: 1, status: 200, delivery, error: null }] } },
   "events.get": { 200: { ...event, delivery } },
+  "events.find": { 200: { ...event, domain_id: domainId, delivery } },
   "events.content": {
     200: {
       format: "markdown",

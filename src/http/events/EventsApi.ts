@@ -146,6 +146,19 @@ export class EventsApi extends HttpApiGroup.make("events")
             "Server-sent events, oldest first, from now or after Last-Event-ID (an event id, a `cursor_now`, or `start` for all stored events). Each has its event_id as id and the webhook payload as data. With `signed=true` the data is `{headers, body}`. Post that body unchanged with these headers within 300 s to repeat the webhook request without the signing secret. Deliveries do not change. When the domain is removed, the stream ends with `event: end`."
         })
       ),
+    HttpApiEndpoint.get("find", "/api/events/:eventId", {
+      params: { eventId: EventId },
+      success: WorkspaceEvent,
+      error: NotFound.http
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(LimitedKeys.filtered)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get an event of any domain",
+          description: "For programs that know the id of an event and not its domain, which the answer names."
+        })
+      ),
     HttpApiEndpoint.get("get", "/api/domains/:id/events/:eventId", {
       params: { id: DomainId, eventId: EventId },
       success: ListedEvent,

@@ -1,18 +1,17 @@
-import { DateTime, Duration, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Signer from "../../delivery/RequestSigner.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Attempts } from "../../events/Attempts.ts"
-import * as BriefEvent from "../../events/BriefEvent.ts"
 import { EventContents } from "../../events/EventContents.ts"
-import type { Loaded, LoadedEvent } from "../../events/EventQuery.ts"
+import * as EventDomain from "../../events/EventDomain.ts"
+import type { LoadedEvent } from "../../events/EventQuery.ts"
 import { Events } from "../../events/Events.ts"
 import * as PassedOver from "../../events/PassedOver.ts"
 import * as RawMessages from "../../events/RawMessages.ts"
-import { type WorkspaceEvent, WorkspaceEvents } from "../../events/WorkspaceEvents.ts"
+import { WorkspaceEvents } from "../../events/WorkspaceEvents.ts"
 import { Invalid } from "../../model/ApiError.ts"
-import { Delivery } from "../../model/Delivery.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
 import { catchAllOf } from "../../model/Webhook.ts"
@@ -32,6 +31,7 @@ import { LimitedCursors } from "../requests/LimitedCursors.ts"
 import * as LimitedKeys from "../requests/LimitedKeys.ts"
 import { OpenRequests } from "../requests/OpenRequests.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
+import { encodeBrief, encodeBriefWithDomain, encodeListed, encodeListedWithDomain } from "./EncodedEvent.ts"
 import * as EventFilters from "./EventFilters.ts"
 import { EventsApi } from "./EventsApi.ts"
 
@@ -54,6 +54,7 @@ export const layer = HttpApiBuilder.group(
     const limits = yield* WorkspaceLimits
     const cursors = yield* LimitedCursors
     const signer = yield* Signer.RequestSigner
+    const domainOf = yield* EventDomain.find
 
     /** The domain, if it is in this workspace. */
     const owned = (id: DomainId) =>
@@ -183,6 +184,13 @@ export const layer = HttpApiBuilder.group(
           end: Effect.exit(untilReplaced)
         })
       }),
+      find: Effect.fnUntraced(function* ({ params }) {
+        const domainId = yield* domainOf(yield* CurrentWorkspace, params.eventId)
+        const { domain } = yield* owned(domainId)
+        const listed = yield* events.get(domainId, params.eventId)
+        yield* room.reserve(listed.bytes)
+        return json(encodeListedWithDomain({ ...(yield* events.payload(domainId, listed)), domain, domainId }).join(""))
+      }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { domainId } = yield* ownedOf(params)
         const listed = yield* events.get(domainId, params.eventId)
@@ -253,25 +261,6 @@ export const layer = HttpApiBuilder.group(
     })
   })
 )
-
-const encodeDelivery = Schema.encodeSync(Schema.fromJsonString(Delivery))
-
-const encodeListed = ({ delivery, payload }: LoadedEvent) => [
-  payload.slice(0, -1),
-  `,"delivery":${encodeDelivery(delivery)}}`
-]
-
-const encodeBrief = ({ delivery, payload }: LoadedEvent) => [BriefEvent.render(payload, delivery.status)]
-
-const encodeListedWithDomain = (event: Loaded<WorkspaceEvent>) => [
-  event.payload.slice(0, -1),
-  `,"domain_id":"${event.domainId}","delivery":${encodeDelivery(event.delivery)}}`
-]
-
-const encodeBriefWithDomain = ({ delivery, domain, domainId, payload }: Loaded<WorkspaceEvent>) => [
-  BriefEvent.render(payload, delivery.status).slice(0, -1),
-  `,"domain":${JSON.stringify(domain)},"domain_id":"${domainId}"}`
-]
 
 const encodeSigned = (sign: Signer.SignEvent) => (event: LoadedEvent) =>
   sign(event).pipe(

@@ -28,6 +28,7 @@ const expected: Readonly<Record<string, "filtered" | "open">> = {
   "GET /api/domains/:id/webhooks/match": "filtered",
   "GET /api/domains/:id/webhooks/:webhookId": "filtered",
   "GET /api/events": "filtered",
+  "GET /api/events/:eventId": "filtered",
   "GET /api/domains/:id/events": "filtered",
   "GET /api/domains/:id/events/stream": "filtered",
   "GET /api/domains/:id/events/:eventId": "filtered",
@@ -188,7 +189,7 @@ layer(
       const { ask, at, receive } = yield* workspace()
       const other = yield* receive("agent-8", hidden)
       const like = yield* receive("agent-77", hidden)
-      const none = "01890000-0000-7000-8000-000000000000"
+      const none = `${other.slice(0, -4)}0000`
       const parts = ["", "/raw", "/content", "/content?part=hidden", "/attachments/0", "/html"]
       for (const part of parts) {
         const missing = yield* ask("GET", `${at}/events/${none}${part}`)

@@ -23,6 +23,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id": "any key",
   "GET /api/domains/:id/mx": "any key",
   "GET /api/events": "any key",
+  "GET /api/events/:eventId": "any key",
   "GET /api/domains/:id/events": "any key",
   "GET /api/domains/:id/events/stream": "any key",
   "GET /api/domains/:id/events/:eventId": "any key",
