@@ -978,7 +978,7 @@ export interface TracePage {
   readonly entries: ReadonlyArray<TraceEntry>
   /** pass it as `cursor` to search older mail, null at the end */
   readonly next_cursor: string | null
-  /** why nothing was found, and where to look next */
+  /** why nothing was found, or which domains were not searched, and where to look next */
   readonly hint: string | null
 }
 

@@ -19,7 +19,7 @@ export const Health = Schema.Struct({
   failed: Schema.Int.annotate({ description: "those of them without a 2xx" }),
   p50_ms: Schema.NullOr(Schema.Int).annotate({ description: "median duration of the requests with 2xx" }),
   p99_ms: Schema.NullOr(Schema.Int),
-  last_success_at: time,
+  last_success_at: time.annotate({ description: "of the present URL" }),
   last_failure_at: time,
   last_error: Schema.NullOr(Schema.String),
   failing_since: time.annotate({ description: "since when every attempt fails, or null" }),
@@ -33,7 +33,7 @@ export type Health = typeof Health.Type
 
 /** The newest attempts of a webhook, among those of its domain. Attempts of the catch-all name no webhook. */
 const attempts = (sql: SqlClient.SqlClient, id: string) => sql`
-  SELECT requested_at, ok, duration_ms, error FROM (
+  SELECT requested_at, ok, duration_ms, error, url FROM (
     SELECT * FROM delivery_attempts
     WHERE domain_id = (SELECT domain_id FROM webhooks WHERE id = ${id}) ORDER BY requested_at DESC LIMIT ${mostAttempts}
   ) AS made
@@ -110,7 +110,8 @@ export class WebhookHealth extends Context.Service<
             (SELECT count(*)::int FROM today WHERE NOT ok) AS failed,
             (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) FROM today WHERE ok) AS p50_ms,
             (SELECT percentile_disc(0.99) WITHIN GROUP (ORDER BY duration_ms) FROM today WHERE ok) AS p99_ms,
-            (SELECT max(requested_at) FROM recent WHERE ok) AS last_success_at,
+            -- A success of an earlier URL says nothing about this one.
+            (SELECT max(requested_at) FROM recent WHERE ok AND (webhooks.url IS NULL OR recent.url = webhooks.url)) AS last_success_at,
             (SELECT max(requested_at) FROM recent WHERE NOT ok) AS last_failure_at,
             (SELECT error FROM recent WHERE NOT ok ORDER BY requested_at DESC LIMIT 1) AS last_error,
             failing_since, paused_at, probe_at AS next_probe_at,

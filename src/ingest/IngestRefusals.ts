@@ -26,12 +26,16 @@ const replies = Metric.counter("inlet_ingest_replies_total", {
   description: "Replies to mail of the ingest route by SMTP code: every 4xx and 5xx with its reason, and 250"
 })
 
-const count = (code: number, reason?: RefusalReason) =>
-  Metric.update(Metric.withAttributes(replies, { code: `${code}`, ...(reason === undefined ? {} : { reason }) }), 1)
+const count = (code: number, reason?: RefusalReason, times = 1) =>
+  Metric.update(Metric.withAttributes(replies, { code: `${code}`, ...(reason === undefined ? {} : { reason }) }), times)
+
+/** Creates the series with alerts. Prometheus counts no increase in the first value of a series. */
+const beginAlerted = Effect.all([count(451, "storage", 0), count(452, "quota", 0)], { discard: true })
 
 /** Counts, logs and notes the refusals of mail from relays, as SMTP does. */
 export const make = Effect.gen(function* () {
   const notes = yield* RefusalNotes
+  yield* beginAlerted
 
   const log = ({ cause, envelope, recipients, reply, workspaceId }: Refused) => {
     const [recipient] = recipients

@@ -6,19 +6,25 @@ import { Domains } from "../domains/Domains.ts"
 import type { Invalid } from "../model/ApiError.ts"
 import { Domain, DomainId, type DomainName } from "../model/Domain.ts"
 import type * as Page from "../model/Page.ts"
-import { WorkspaceId } from "../model/Workspace.ts"
+import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
 
 /** A domain with its workspace. */
 export const ListedDomain = Schema.Struct({
   ...Domain.fields,
-  workspace_id: WorkspaceId,
+  workspace_id: Schema.NullOr(WorkspaceId).annotate({ description: "null for a demo inbox" }),
+  workspace: Schema.NullOr(WorkspaceName),
   held_by_another: Schema.Boolean.annotate({
     description: "true if another workspace has verified the name. Changes of the operator apply to that one"
   })
 }).annotate({ identifier: "ListedDomain" })
 export type ListedDomain = typeof ListedDomain.Type
 
-const Holding = Schema.Struct({ id: DomainId, workspaceId: WorkspaceId, heldByAnother: Schema.Boolean })
+const Holding = Schema.Struct({
+  id: DomainId,
+  workspaceId: Schema.NullOr(WorkspaceId),
+  workspace: Schema.NullOr(WorkspaceName),
+  heldByAnother: Schema.Boolean
+})
 
 /** Lists domains for the operator. */
 export class AllDomains extends Context.Service<
@@ -41,11 +47,11 @@ export class AllDomains extends Context.Service<
         Request: Schema.Array(DomainId),
         Result: Holding,
         execute: (ids) => sql`
-          SELECT id, workspace_id, EXISTS (
+          SELECT domains.id, workspace_id, workspaces.name AS workspace, EXISTS (
             SELECT 1 FROM domains holder
             WHERE holder.name = domains.name AND holder.verified_at IS NOT NULL AND holder.id <> domains.id
           ) AS held_by_another
-          FROM domains WHERE id = ANY(${ids}::uuid[])
+          FROM domains LEFT JOIN workspaces ON workspaces.id = workspace_id WHERE domains.id = ANY(${ids}::uuid[])
         `
       })
 
@@ -59,7 +65,8 @@ export class AllDomains extends Context.Service<
             const holding = found.get(domain.id)
             // It was removed meanwhile.
             if (holding === undefined) return []
-            return [{ ...domain, workspace_id: holding.workspaceId, held_by_another: holding.heldByAnother }]
+            const { heldByAnother, workspace, workspaceId } = holding
+            return [{ ...domain, workspace_id: workspaceId, workspace, held_by_another: heldByAnother }]
           }),
           nextCursor
         }

@@ -1,4 +1,4 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Number as Num, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import type { Segment } from "../providers/storage/Segments.ts"
@@ -34,8 +34,16 @@ export const make = Effect.gen(function* () {
 
   const removeAmong = Effect.fnUntraced(function* (old: ReadonlyArray<Segment>) {
     const gone = yield* unreferred({ ids: old.map(({ id }) => id), opened: old.map(({ openedAt }) => openedAt) })
-    yield* Effect.forEach(gone, ({ id }) => segments.remove(id), { discard: true })
-    return gone.length
+    const removals = yield* Effect.forEach(gone, ({ id }) =>
+      segments.remove(id).pipe(
+        Effect.as(1),
+        // One that stays must not keep the others.
+        Effect.catchTag("RawStoreError", (error) =>
+          Effect.as(Effect.logError(`The segment ${id} could not be removed. It is tried again`, error), 0)
+        )
+      )
+    )
+    return Num.sumAll(removals)
   })
 
   return Effect.gen(function* () {

@@ -89,7 +89,7 @@ export class Sweeper extends Context.Service<
           )
           SELECT id, domain_id, segment IS NOT NULL AS has_place, state = 'received' OR coalesce((
             -- By their keys, however many others are pending.
-            SELECT bool_or(status = 'pending') FROM events JOIN deliveries ON deliveries.event_id = events.id
+            SELECT bool_or(status <> 'delivered') FROM events JOIN deliveries ON deliveries.event_id = events.id
             WHERE events.inbound_email_id = removed.id
           ), false) AS undelivered
           FROM removed
@@ -104,9 +104,9 @@ export class Sweeper extends Context.Service<
         const undelivered = emails.filter((email) => email.undelivered)
         if (undelivered.length > 0) {
           const domains = new Set(undelivered.map(({ domainId }) => domainId))
-          yield* Effect.logWarning("Messages expired before a webhook accepted them, and were removed").pipe(
-            Effect.annotateLogs({ messages: undelivered.length, domain_ids: [...domains].join(" ") })
-          )
+          yield* Effect.logWarning(
+            "Messages expired that no webhook has accepted: unparsed, pending, held or dead. They were removed"
+          ).pipe(Effect.annotateLogs({ messages: undelivered.length, domain_ids: [...domains].join(" ") }))
         }
         return emails.length
       })

@@ -40,7 +40,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) =>
       `
     const [domain] = domains
     const limit = scope === "all" ? null : scope.limit
-    const health = `GET /api/domains/${domain?.id ?? "{id}"}/health`
+    const health = `GET /api/domains/${domainIds.length === 1 ? domain?.id : "{id}"}/health`
     if (domainIds.length === 1 && domain?.status === "pending_verification") {
       return `${domain.name} is not verified, so it takes no mail. ${health} says what is missing`
     }

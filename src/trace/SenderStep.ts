@@ -48,7 +48,7 @@ export const of = (
         : wrong(
             "state",
             null,
-            `Held, because no sender rule allows it: ${author} is not confirmed, since ${doubt}`,
+            `Held, because no sender rule allows it. A rule for ${author} would not count, since ${doubt}`,
             `Look whether it is forged. ${release} delivers it. Allow its network or envelope if it comes this way again`
           )
   }

@@ -18,6 +18,8 @@ import * as TraceSearch from "./TraceSearch.ts"
 /** Domains of a search without a recipient, the newest ones. */
 export const mostDomains = 1_000
 
+const onlyNewest = `This searched the newest ${mostDomains.toLocaleString("en")} domains. Name the recipient, or its domain, to search another: to=example.com`
+
 export interface Asked extends Omit<TraceSearch.Wanted, "to"> {
   /** An address, or a domain. */
   readonly to?: string | undefined
@@ -26,7 +28,7 @@ export interface Asked extends Omit<TraceSearch.Wanted, "to"> {
 export interface TracePage {
   readonly entries: ReadonlyArray<TraceEntry>
   readonly nextCursor: string | null
-  /** Why nothing was found, and what to do. Null if something was. */
+  /** Why nothing was found, or where nothing was searched, and what to do. Null if there is nothing to say. */
   readonly hint: string | null
 }
 
@@ -129,7 +131,14 @@ export class Traces extends Context.Service<
         return {
           entries: shown.map(({ entry }) => entry),
           nextCursor: last === undefined ? null : TraceCursor.encode(last),
-          hint: shown.length > 0 || last !== undefined ? null : yield* explain(scope, domainIds, { ...wanted, to })
+          hint:
+            last !== undefined
+              ? null
+              : domainIds.length === mostDomains
+                ? onlyNewest
+                : shown.length > 0
+                  ? null
+                  : yield* explain(scope, domainIds, { ...wanted, to })
         }
       })
 

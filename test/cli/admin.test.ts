@@ -38,12 +38,15 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const { key } = yield* service.workspace
         yield* service.call("POST", "/api/domains", { key, body: { domain: "newer.example" } })
         const workspaceOf = (key: string) =>
-          Effect.map(service.call("GET", "/api/workspace", { key }), ({ json }) => json.workspace_id)
+          Effect.map(service.call("GET", "/api/workspace", { key }), ({ json }) => `${json.name}\t${json.workspace_id}`)
         const newerRow = `newer.example\tbyo\tpending_verification\t-\t${yield* workspaceOf(key)}\n`
         const olderRow = `${older.domain}\tinstant\tverified\t-\t${yield* workspaceOf(older.key)}\n`
 
         const { code, stderr, stdout } = yield* inlet(["admin", "domains", "list"])
-        assert.strictEqual(stdout, `DOMAIN\tORIGIN\tSTATUS\tWEBHOOK\tWORKSPACE\tREASON\n${newerRow}${olderRow}`)
+        assert.strictEqual(
+          stdout,
+          `DOMAIN\tORIGIN\tSTATUS\tWEBHOOK\tWORKSPACE\tWORKSPACE_ID\tREASON\n${newerRow}${olderRow}`
+        )
         assert.strictEqual(stderr, "")
         assert.strictEqual(code, 0)
         const found = yield* inlet(["admin", "domains", "list", "--search", "NEWER", "--limit", "1"])

@@ -177,8 +177,11 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
     for (const [name, [env, line]] of Object.entries(wrong)) {
       it.effect(name, () =>
         Effect.gen(function* () {
+          // The driver reads these of the process.
+          for (const variable of ["USER", "USERNAME"]) if (variable in env) vi.stubEnv(variable, env[variable])
+          yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
           assert.deepStrictEqual(yield* refusal(env), refuses(line))
-        })
+        }).pipe(Effect.scoped)
       )
     }
 

@@ -86,10 +86,10 @@ describe("The operator routes", () => {
         const [newest, older] = json.domains
         assert.strictEqual(newest.id, second.domainId)
         assert.strictEqual(older.id, first.domainId)
-        const { held_by_another, workspace_id, ...domain } = newest
+        const { held_by_another, workspace, workspace_id, ...domain } = newest
         assert.deepStrictEqual(domain, yield* statusOf(second))
-        const { json: workspace } = yield* inlet.call("GET", "/api/workspace", { key: second.key })
-        assert.deepStrictEqual([held_by_another, workspace_id], [false, workspace.workspace_id])
+        const { json: holder } = yield* inlet.call("GET", "/api/workspace", { key: second.key })
+        assert.deepStrictEqual([held_by_another, workspace, workspace_id], [false, holder.name, holder.workspace_id])
       })
     )
 

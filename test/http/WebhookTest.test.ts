@@ -136,6 +136,22 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
     })
   )
 
+  it.effect("has no success of an earlier URL", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const { address, domainId, health, key } = yield* tested(receiver.url)
+      yield* Mail.send(inlet.smtpPort, { to: address, subject: "one" })
+      yield* eventually(health, ({ last_success_at }) => last_success_at !== null)
+      const body = { webhookUrl: `${receiver.url}/other` }
+      yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body })
+      assert.isNull((yield* health).last_success_at)
+      const { json } = yield* inlet.call("GET", `/api/domains/${domainId}/health`, { key })
+      const { message } = json.checks.find(({ check }: { readonly check: string }) => check === "webhook")
+      assert.match(message, /has had no delivery yet/)
+    })
+  )
+
   it.effect("request of an event is returned with a signature of now", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

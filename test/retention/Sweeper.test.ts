@@ -176,6 +176,26 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
+    it.effect("removes the other segments if one can't be removed", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* TestInlet
+        const { expired, segments } = yield* sweeper()
+        // A folder in the place of the oldest segment.
+        const stuck = `${folder}/raw/segments/${Segments.nameOf(Segments.idAt(1_000, new Uint8Array(10)))}`
+        yield* fs.makeDirectory(`${stuck}/x`, { recursive: true })
+        yield* ageFile(stuck, 61)
+        const inbox = yield* delivered
+        yield* age(inbox.domainId, "20 days")
+        const old = yield* inSegmentOf(inbox.domainId, { days: 20, minutes: 61 })
+        yield* expired
+        yield* segments
+        assert.isFalse(yield* old.isThere)
+        assert.isTrue(yield* fs.exists(stuck))
+        yield* fs.remove(stuck, { recursive: true })
+      })
+    )
+
     it.effect("keeps a segment that a row refers to or that is being written, at any age", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -313,7 +333,9 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         yield* age(inbox.domainId, "15 days")
         const { lines, logger } = heard()
         assert.strictEqual(yield* (yield* sweeper()).expired.pipe(Effect.provide(logger)), 1)
-        assert.deepStrictEqual(lines, ["Messages expired before a webhook accepted them, and were removed"])
+        assert.deepStrictEqual(lines, [
+          "Messages expired that no webhook has accepted: unparsed, pending, held or dead. They were removed"
+        ])
         assert.strictEqual(yield* countOf("deliveries", inbox.domainId), 0)
         const before = (yield* receiver.all).length
         // Only later mail is delivered.

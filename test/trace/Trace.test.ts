@@ -10,6 +10,7 @@ import * as CommandLine from "../CommandLine.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as ManyDomains from "../ManyDomains.ts"
 import * as McpClient from "../mcp/McpClient.ts"
 import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -451,6 +452,20 @@ layer(
         assert.strictEqual(found.length, 100)
         assert.strictEqual(new Set(found).size, 100)
       }
+    })
+  )
+
+  it.effect("says which domains it has searched, if a workspace has more", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { key, name } = yield* ManyDomains.workspaceWith(1_001)
+      yield* inlet.send({ to: `a@1.${name}`, from: "ada@unique.example" })
+      const of = (query: Readonly<Record<string, string>>) => search(key, { from: "ada@unique.example", ...query })
+      yield* eventually(of({ to: `1.${name}` }), ({ entries }) => entries.length === 1)
+      const all = yield* of({})
+      assert.lengthOf(all.entries, 0)
+      assert.match(all.hint, /^This searched the newest 1,000 domains\. Name the recipient/)
+      assert.isNull((yield* of({ to: `1.${name}` })).hint)
     })
   )
 

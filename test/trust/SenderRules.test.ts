@@ -345,7 +345,7 @@ layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "fal
           ["held", "Held, because a sender rule blocks worse@stranger.example, its envelope or its network"],
           [
             "held",
-            `Held, because no sender rule allows it: ${ada} is not confirmed, since DMARC failed for the domain in From`
+            `Held, because no sender rule allows it. A rule for ${ada} would not count, since DMARC failed for the domain in From`
           ],
           ["held", `Held, because no sender rule allows ${eve}`]
         ]

@@ -67,9 +67,9 @@ const list = Command.make(
     const answer = yield* question(place, (admin) => admin.list({ query: Given.of({ search, limit, cursor }) }))
     const rows = answer.domains.map((domain) => {
       const { reason, ...row } = DomainRow.of(domain)
-      return { ...row, workspace: domain.workspace_id, reason }
+      return { ...row, workspace: domain.workspace ?? "-", workspace_id: domain.workspace_id ?? "-", reason }
     })
-    yield* Answer.table(json, answer, rows, "No domains yet")
+    yield* Answer.table(json, answer, rows, DomainFlags.noneFor(search))
   })
 ).pipe(Command.withDescription("List every domain, newest first"))
 

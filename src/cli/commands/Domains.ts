@@ -19,7 +19,7 @@ const list = Command.make(
   Effect.fnUntraced(function* ({ cursor, json, limit, search, ...place }) {
     const query = Given.of({ search, limit, cursor })
     const answer = yield* Service.ask(place, (api) => api.domains.list({ query }))
-    yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), "No domains yet")
+    yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), DomainFlags.noneFor(search))
   })
 ).pipe(Command.withDescription("List the domains of the workspace, newest first"))
 

@@ -6,6 +6,7 @@ import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Given from "../terminal/Given.ts"
+import { inCommands } from "../terminal/InCommands.ts"
 import * as PastTime from "../terminal/PastTime.ts"
 import * as Service from "../terminal/Service.ts"
 import * as Timeline from "../terminal/Timeline.ts"
@@ -90,7 +91,7 @@ export const run = Effect.fnUntraced(function* <E extends Service.Failure, R>(
   const answer = yield* ask(query)
   if (given.json) return yield* Answer.lines(true, answer, [])
   for (const entry of answer.entries) yield* print(false, entry)
-  if (answer.hint !== null) yield* Console.error(answer.hint)
+  if (answer.hint !== null) yield* Console.error(inCommands(answer.hint))
   if (answer.next_cursor !== null) yield* Console.error(`Older mail with --cursor ${answer.next_cursor}`)
 })
 

@@ -1,3 +1,4 @@
+import { Option } from "effect"
 import { Flag } from "effect/cli"
 import { cursor, limit } from "./EventFlags.ts"
 
@@ -7,3 +8,7 @@ export const flags = {
   limit,
   cursor
 }
+
+/** What an empty list says. */
+export const noneFor = (search: Option.Option<string>) =>
+  Option.isNone(search) ? "No domains yet" : `No domain has ${search.value} in its name`

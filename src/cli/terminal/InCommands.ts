@@ -20,6 +20,8 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ['PATCH /api/domains/:id/delivery {"webhookUrl": "https://…"}', "inlet domains webhook $1 https://…"],
   ["PATCH /api/domains/:id/delivery", "inlet domains webhook $1 URL"],
   ["GET /api/domains/:id/webhooks/match?recipient=…", "inlet webhooks match ADDRESS"],
+  ["POST /api/domains/:id/webhooks/:id/test", "inlet webhooks test $1 $2"],
+  ["POST /api/domains/:id/webhook/test", "inlet webhooks test $1"],
   ["GET /api/domains/:id/webhooks", "inlet webhooks list $1"],
   ['PATCH /api/domains/:id/webhooks/:id {"action": "pull"}', "inlet webhooks update $1 $2 --action pull"],
   ["PATCH /api/domains/:id/webhooks/:id", "inlet webhooks update $1 $2"],
@@ -32,6 +34,9 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["GET /api/domains/:id/events/:id/raw", "inlet raw $2"],
   ["GET /api/domains/:id/delivery-attempts", "inlet attempts --domain $1"],
   ["GET /api/domains/:id/events", "inlet events list --domain $1"],
+  ["DELETE /api/domains/:id/replays/:id", "inlet replays stop $2 --domain $1"],
+  ["GET /api/domains/:id/replays/:id", "inlet replays get $2 --domain $1"],
+  ["GET /api/domains/:id/replays", "inlet replays list --domain $1"],
   ['POST /api/domains/:id/replays {"status": "dead"}', "inlet replay --dead --domain $1"],
   ['PATCH /api/domains/:id {"spam": "tag"}', "inlet domains spam $1 tag"],
   ["DELETE /api/domains/:id", "inlet domains remove $1"],
@@ -58,6 +63,7 @@ const openIds: Readonly<Record<string, string>> = {
   "{id}": "DOMAIN",
   "{webhookId}": "PATTERN",
   "{eventId}": "EVENT_ID",
+  "{replayId}": "REPLAY_ID",
   "{ruleId}": "RULE_ID"
 }
 

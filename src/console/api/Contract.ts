@@ -515,7 +515,9 @@ export interface ListedDomain {
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
-  readonly workspace_id: string
+  /** null for a demo inbox */
+  readonly workspace_id: string | null
+  readonly workspace: string | null
   /** true if another workspace has verified the name. Changes of the operator apply to that one */
   readonly held_by_another: boolean
 }
@@ -1070,6 +1072,7 @@ export interface WebhookHealth {
   /** median duration of the requests with 2xx */
   readonly p50_ms: number | null
   readonly p99_ms: number | null
+  /** of the present URL */
   readonly last_success_at: string | null
   readonly last_failure_at: string | null
   readonly last_error: string | null
@@ -1467,7 +1470,7 @@ export interface Answers {
     readonly entries: ReadonlyArray<TraceEntry>
     /** pass it as `cursor` to search older mail, null at the end */
     readonly next_cursor: string | null
-    /** why nothing was found, and where to look next */
+    /** why nothing was found, or which domains were not searched, and where to look next */
     readonly hint: string | null
   }
   readonly "POST /api/domains/{id}/deliveries/lease": {
@@ -1569,7 +1572,7 @@ export interface Answers {
     readonly entries: ReadonlyArray<TraceEntry>
     /** pass it as `cursor` to search older mail, null at the end */
     readonly next_cursor: string | null
-    /** why nothing was found, and where to look next */
+    /** why nothing was found, or which domains were not searched, and where to look next */
     readonly hint: string | null
   }
   readonly "GET /admin/operational-events": {

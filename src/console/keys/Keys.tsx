@@ -64,7 +64,7 @@ const Usage = ({ workspace: { day_ends_at, limits, used } }: { readonly workspac
       {used !== undefined && (
         <>
           <Meter name="Mail today" used={used.emails_today} limit={limits.emails_per_day} />
-          <Meter name="Domains" used={used.domains} limit={limits.domains} />
+          <Meter name="Own domains" used={used.domains} limit={limits.domains} />
         </>
       )}
       <div>

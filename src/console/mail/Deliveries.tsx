@@ -162,8 +162,8 @@ const summaryOf = ({ delivery: { attempts, deliveredAt, reason, status }, from, 
           <>No sender rule allows {from}.</>
         ) : (
           <>
-            No sender rule allows this mail, because nothing confirms that it is from {from}. Look whether it is forged
-            before you release it.
+            No sender rule allows this mail. Nothing confirms that it is from {from}, so a rule for this author would
+            not count. Look whether it is forged before you release it.
           </>
         )
       }

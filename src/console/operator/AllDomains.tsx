@@ -28,34 +28,37 @@ export const AllDomains = () => {
   const search = searchOf(text)
   const loaded = useLoaded(`domains ${search}`, (signal) => ask({ search }, signal))
   const page = loaded.value.value
-  const apply = async (change: Change, { domain }: ListedDomain) => {
-    const path = [domain]
-    if (change === "remove") await call("DELETE /admin/domains/{domain}", { path })
-    else if (change === "disable") await call("POST /admin/domains/{domain}/disable", { path })
-    else await call("POST /admin/domains/{domain}/enable", { path })
-    announce(`${domain}: ${change} done`)
-    await loaded.reload()
-  }
   return (
     <Page title="All domains">
       <Problem message={loaded.error.value} retry={retryFailed} />
       <SearchBox text={text} />
       {page === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
-      {page !== undefined && <List key={search} page={page} search={search} apply={apply} />}
+      {page !== undefined && <List key={search} page={page} search={search} />}
     </Page>
   )
 }
 
-const List = ({
-  apply,
-  page,
-  search
-}: {
-  readonly page: DomainPage
-  readonly search: string | undefined
-  readonly apply: (change: Change, domain: ListedDomain) => Promise<void>
-}) => {
+const changed = (change: Change, domain: string) => {
+  const path = [domain]
+  if (change === "remove") return call("DELETE /admin/domains/{domain}", { path })
+  if (change === "disable") return call("POST /admin/domains/{domain}/disable", { path })
+  return call("POST /admin/domains/{domain}/enable", { path })
+}
+
+const List = ({ page, search }: { readonly page: DomainPage; readonly search: string | undefined }) => {
   const { all, button } = useOlder(page, entriesOf, (cursor) => ask({ search, cursor }))
+  // The list keeps its place.
+  const apply = async (change: Change, { domain: name }: ListedDomain) => {
+    const { domains } = await changed(change, name)
+    const now = new Map(domains.map((domain) => [domain.id, domain]))
+    announce(`${name}: ${change} done`)
+    all.value =
+      change === "remove"
+        ? all.value
+            .filter(({ id }) => !now.has(id))
+            .map((domain) => (domain.domain === name ? { ...domain, held_by_another: false } : domain))
+        : all.value.map((domain) => ({ ...domain, ...now.get(domain.id) }))
+  }
   return (
     <>
       <table class="table" tabIndex={0}>
@@ -79,8 +82,8 @@ const List = ({
                 <DomainTag status={domain.status} />
               </td>
               <td>{domain.origin}</td>
-              <td>
-                <code>{domain.workspace_id}</code>
+              <td dir="auto" title={domain.workspace_id ?? undefined}>
+                {domain.workspace ?? "demo"}
               </td>
               <td>
                 <Time at={domain.created_at} />
@@ -125,6 +128,7 @@ const Changes = ({
           work={() => apply("disable", domain)}
         >
           Inlet refuses its mail with 550 and pauses its deliveries until you enable it.
+          {domain.verified_at === null && " This counts for every workspace that has added the name."}
         </ConfirmedButton>
       )}
       {domain.verified_at !== null && (

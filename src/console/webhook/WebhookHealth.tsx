@@ -31,8 +31,8 @@ export const WebhookHealth = ({
       <p>
         {health.paused_at !== null ? (
           <>
-            <Tag tone="bad">Paused</Tag> since <Time at={health.paused_at} />, because every attempt failed for five
-            days. Inlet tries one delivery an hour{" "}
+            <Tag tone="bad">Paused</Tag> (<Time at={health.paused_at} />) because every attempt failed for five days.
+            Inlet tries one delivery an hour{" "}
             {health.next_probe_at !== null && (
               <>
                 (next <Time at={health.next_probe_at} />)
@@ -42,8 +42,8 @@ export const WebhookHealth = ({
           </>
         ) : health.failing_since !== null ? (
           <>
-            <Tag tone="bad">Failing</Tag> since <Time at={health.failing_since} />. Inlet retries each delivery, and
-            keeps it as a dead letter after the last retry.
+            <Tag tone="bad">Failing</Tag> First failure: <Time at={health.failing_since} />. Inlet retries each
+            delivery, and keeps it as a dead letter after the last retry.
           </>
         ) : domain.pull ? (
           <>

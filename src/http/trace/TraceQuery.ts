@@ -23,7 +23,9 @@ export const page = Schema.Struct({
   next_cursor: Schema.NullOr(Schema.String).annotate({
     description: "pass it as `cursor` to search older mail, null at the end"
   }),
-  hint: Schema.NullOr(Schema.String).annotate({ description: "why nothing was found, and where to look next" })
+  hint: Schema.NullOr(Schema.String).annotate({
+    description: "why nothing was found, or which domains were not searched, and where to look next"
+  })
 })
 
 export const description = `Every step of each mail: session, recipient, storage, parsing, event, every delivery attempt, and what happens next. Refused mail has its reason. A mail to several recipients has an entry for each. Every step that went wrong has a remedy. A search compares up to ${mostCompared.toLocaleString("en")} mails a page, so an empty page may have a next_cursor. Message-IDs and authors are found by index.`
