@@ -309,6 +309,8 @@ export interface DomainsQuery {
   readonly domain?: string | undefined
   /** contained in the name */
   readonly search?: string | undefined
+  /** `true`: only domains that accept mail */
+  readonly takes_mail?: "true" | undefined
   /** page size, 100 by default; 1 to 100 */
   readonly limit?: number | undefined
   /** `next_cursor` of the previous page, with the same filters */

@@ -171,7 +171,10 @@ export class Inlet {
   }
 
   async #home(wanted: string | undefined): Promise<Home> {
-    const fitting = wanted === undefined ? await this.#takingMail() : await this.#domain(wanted)
+    const fitting =
+      wanted === undefined
+        ? (await this.domains.page({ takes_mail: "true", limit: 2 })).domains
+        : await this.#domain(wanted)
     const [only, ...others] = wanted === undefined && fitting.length === 0 ? await this.#instant() : fitting
     if (only === undefined || others.length > 0) {
       const { domains, next_cursor } = await this.domains.page({ limit: mostNamed })
@@ -180,16 +183,6 @@ export class Inlet {
       throw new TypeError(`domain: Expected one that takes mail, of ${names.length === 0 ? "none" : names.join(", ")}`)
     }
     return { domainId: only.id, domain: only.domain, mark: await this.#mark(only.id) }
-  }
-
-  /** Up to two domains that take mail. */
-  async #takingMail() {
-    const fitting: Array<Domain> = []
-    for await (const { domains } of this.domains.pages()) {
-      fitting.push(...domains.filter(({ status }) => takesMail.includes(status)))
-      if (fitting.length > 1) break
-    }
-    return fitting
   }
 
   /** The domain with this name or id. */

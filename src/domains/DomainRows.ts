@@ -37,18 +37,26 @@ export const Wanted = Schema.Struct({
   workspaceId: Schema.UndefinedOr(WorkspaceId),
   id: Schema.UndefinedOr(DomainId),
   name: Schema.UndefinedOr(DomainName),
-  search: Schema.UndefinedOr(Schema.String)
+  search: Schema.UndefinedOr(Schema.String),
+  takesMail: Schema.Boolean
 })
 export type Wanted = typeof Wanted.Type
 
 /** Every domain of every workspace. */
-export const every: Wanted = { workspaceId: undefined, id: undefined, name: undefined, search: undefined }
+export const every: Wanted = {
+  workspaceId: undefined,
+  id: undefined,
+  name: undefined,
+  search: undefined,
+  takesMail: false
+}
 
-const conditions = (sql: SqlClient.SqlClient, { id, name, search, workspaceId }: typeof Wanted.Encoded) => [
+const conditions = (sql: SqlClient.SqlClient, { id, name, search, takesMail, workspaceId }: typeof Wanted.Encoded) => [
   ...(workspaceId === undefined ? [] : [sql`domains.workspace_id = ${workspaceId}`]),
   ...(id === undefined ? [] : [sql`domains.id = ${id}`]),
   ...(name === undefined ? [] : [sql`domains.name = ${name}`]),
-  ...(search === undefined ? [] : [sql`strpos(domains.name, ${search}) > 0`])
+  ...(search === undefined ? [] : [sql`strpos(domains.name, ${search}) > 0`]),
+  ...(takesMail ? [sql`domains.status IN ('live', 'verified', 'mx_pending')`] : [])
 ]
 
 /** A statement whose rows have our own shape, so that another one is a bug. */

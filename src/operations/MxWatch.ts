@@ -66,7 +66,10 @@ export const make = Effect.gen(function* () {
         WHERE domain_id = ANY(ARRAY(
           -- Of each workspace in turn, so that one with very many domains does not delay the others.
           SELECT domain_id FROM (
-            SELECT domain_id, next_at, row_number() OVER (PARTITION BY workspace_id ORDER BY next_at) AS place
+            SELECT domain_id, next_at, row_number() OVER (
+              -- What is missing is confirmed first.
+              PARTITION BY workspace_id ORDER BY state <> 'missing', next_at
+            ) AS place
             FROM mx_watches JOIN domains ON domains.id = domain_id
             WHERE next_at <= now() AND EXISTS (SELECT FROM turn)
           ) AS due

@@ -20,6 +20,9 @@ export const ListedWorkspace = Schema.Struct({
 }).annotate({ identifier: "ListedWorkspace" })
 export type ListedWorkspace = typeof ListedWorkspace.Type
 
+/** The answer to a removal that needs another one. */
+export const partOfDomains = "A part of the domains of this workspace is removed"
+
 /** Domains that are found at a time. */
 const batch = 100
 
@@ -123,7 +126,7 @@ export class AllWorkspaces extends Context.Service<
           }
           if ((yield* Elapsed.millis) - began > removalMillis) {
             return yield* new Unavailable({
-              message: "A part of the domains of this workspace is removed. Repeat this until it succeeds"
+              message: `${partOfDomains}. Repeat this until it succeeds`
             })
           }
         }

@@ -280,7 +280,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
 
       const disabled = domains.map((domain) => ({ ...domain, status: "disabled" }))
       const scripted = yield* ScriptedService.serve(
-        { body: { domains: disabled } },
+        { body: { domains: [] } },
         { body: { domain_id: instant?.id, domain: instant?.domain } },
         { body: { ...instant, status: "disabled" } },
         { body: { domains: disabled } }

@@ -52,6 +52,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: operator, MAX_DOMAINS_PER_WORKSPACE: "0" })
       ]
       assert.deepStrictEqual([newest.names, older.names], [[`11.${name}`], ["xn--bcher-kva.example"]])
       assert.isNotNull(newest.json.next_cursor)
+      assert.deepStrictEqual((yield* list("/api/domains?takes_mail=true", key)).names, [`1.${name}`])
       // No pattern of SQL.
       assert.deepStrictEqual((yield* list("/api/domains?search=%25", key)).names, [])
     })
@@ -81,6 +82,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: operator, MAX_DOMAINS_PER_WORKSPACE: "0" })
         ["cursor=x", "cursor: Expected the next_cursor of an earlier page of this list"],
         ["limit=0", "limit: Expected a whole number from 1 to 100"],
         ["limit=101", "limit: Expected a whole number from 1 to 100"],
+        ["takes_mail=false", "takes_mail: Expected true"],
         ["domain=a@b", "domain: Expected a domain name such as mail.example.com"],
         ["search=", "search: Expected 1 to 200 characters, without control characters"],
         ["search=a%00", "search: Expected 1 to 200 characters, without control characters"]

@@ -3,8 +3,10 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as AllWorkspaces from "../../src/operator/AllWorkspaces.ts"
 import { version } from "../../src/Version.ts"
+import * as CommandLine from "../CommandLine.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
+import * as ManyDomains from "../ManyDomains.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -118,12 +120,7 @@ layer(
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
-      const { id } = yield* inlet.workspace
-      yield* sql`
-        INSERT INTO domains (id, workspace_id, name, origin, status, txt_value)
-        SELECT gen_random_uuid(), ${id}::uuid, number || '.many.example', 'byo', 'pending_verification', ''
-        FROM generate_series(1, 150) AS number
-      `
+      const { workspaceId: id } = yield* ManyDomains.workspaceWith(150)
       const remove = inlet.call("DELETE", `/admin/workspaces/${id}`, { key: token })
       const left = Effect.map(sql`SELECT 1 FROM domains WHERE workspace_id = ${id}`, ({ length }) => length)
       const first = yield* remove
@@ -133,6 +130,19 @@ layer(
       yield* remove
       assert.strictEqual((yield* remove).status, 204)
       assert.strictEqual((yield* remove).status, 404)
+    })
+  )
+
+  it.effect("is removed by one command, which repeats the request", () =>
+    Effect.gen(function* () {
+      const { folder, url } = yield* TestInlet
+      const { workspaceId } = yield* ManyDomains.workspaceWith(150)
+      const { code, stderr, stdout } = yield* CommandLine.run(
+        ["admin", "workspaces", "remove", workspaceId, "--yes", "--url", url],
+        { DATA_DIR: folder, ADMIN_TOKEN: token }
+      )
+      const part = "A part of the domains of this workspace is removed. Repeat this until it succeeds\n"
+      assert.deepStrictEqual([code, stdout, stderr], [0, `Removed ${workspaceId}\n`, part.repeat(2)])
     })
   )
 })

@@ -1,8 +1,9 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { DateTime, Effect } from "effect"
+import { Console, DateTime, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Domain } from "../../model/Domain.ts"
 import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
+import { partOfDomains } from "../../operator/AllWorkspaces.ts"
 import * as Settings from "../../Settings.ts"
 import * as LocalSecret from "../../settings/LocalSecret.ts"
 import * as Answer from "../terminal/Answer.ts"
@@ -137,7 +138,13 @@ const removeWorkspace = Command.make(
   },
   Effect.fnUntraced(function* ({ id, json, yes, ...place }) {
     yield* Confirmation.ask(yes, `Remove the workspace ${id} with its domains and all their mail?`)
-    yield* question(place, (admin) => admin.removeWorkspace({ params: { workspaceId: id } }))
+    yield* question(place, (admin) =>
+      admin.removeWorkspace({ params: { workspaceId: id } }).pipe(
+        Effect.tapErrorTag("Unavailable", ({ message }) => Console.error(message)),
+        // A request removes what it can in ten seconds.
+        Effect.retry({ while: (error) => error._tag === "Unavailable" && error.message.startsWith(partOfDomains) })
+      )
+    )
     yield* Answer.lines(json, { workspace_id: id, removed: true }, [`Removed ${id}`])
   })
 ).pipe(Command.withDescription("Remove a workspace with its domains and their mail"))

@@ -1,16 +1,15 @@
-import { Config, Effect, Option, Redacted, Schema, Stream } from "effect"
+import { Config, Effect, Option, Redacted, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import { Api } from "../../http/api/Api.ts"
 import * as ValidationErrors from "../../http/requests/ValidationErrors.ts"
-import { type Domain, DomainId, type DomainStatus } from "../../model/Domain.ts"
+import { type Domain, DomainId } from "../../model/Domain.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
 import * as Settings from "../../Settings.ts"
 import * as Answer from "./Answer.ts"
 import { CommandFailed } from "./CommandFailed.ts"
-import * as Given from "./Given.ts"
 import { inCommands } from "./InCommands.ts"
 import * as Profiles from "./Profiles.ts"
 
@@ -180,18 +179,6 @@ export const domain = Effect.fnUntraced(function* (api: Client, wanted: string) 
   return yield* new CommandFailed({ message: `No domain ${wanted} in this workspace. It has ${named(domains)}` })
 })
 
-/** The domains of the workspace, newest first, a page at a time. */
-const allDomains = (api: Client) =>
-  Stream.paginate(Option.none<string>(), (cursor) =>
-    Effect.map(
-      api.domains.list({ query: Given.of({ cursor }) }),
-      ({ domains, next_cursor }) =>
-        [domains, next_cursor === null ? Option.none() : Option.some(Option.some(next_cursor))] as const
-    )
-  )
-
-const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", "live"])
-
 /** The only domain of the workspace, or the only one that takes mail, if none is named. */
 export const domainOrOnly = Effect.fnUntraced(function* (api: Client, wanted: string | undefined) {
   if (wanted !== undefined) return yield* domain(api, wanted)
@@ -199,11 +186,9 @@ export const domainOrOnly = Effect.fnUntraced(function* (api: Client, wanted: st
   const [newest, ...others] = domains
   if (newest === undefined) return yield* noDomain
   if (others.length === 0) return newest
-  const [only, ...more] = yield* allDomains(api).pipe(
-    Stream.filter(({ status }) => takesMail.has(status)),
-    Stream.take(2),
-    Stream.runCollect
-  )
+  const {
+    domains: [only, ...more]
+  } = yield* api.domains.list({ query: { takes_mail: "true", limit: 2 } })
   if (only === undefined || more.length > 0) {
     return yield* new CommandFailed({ message: `--domain: Expected one of ${named(domains)}` })
   }

@@ -18,6 +18,9 @@ export const query = {
     )
   ),
   search: text(200, "contained in the name"),
+  takes_mail: Schema.optionalKey(
+    Schema.Literal("true").annotate({ description: "`true`: only domains that accept mail", message: "Expected true" })
+  ),
   limit: Schema.optionalKey(PageQuery.between(1, limitByDefault, `page size, ${limitByDefault} by default`)),
   cursor: PageQuery.Cursor
 }
@@ -28,17 +31,19 @@ export const answer = Schema.Struct({ domains: Schema.Array(Domain), next_cursor
 interface Query {
   readonly domain?: string
   readonly search?: string
+  readonly takes_mail?: "true"
   readonly limit?: number
   readonly cursor?: string
 }
 
 /** Which domains the query asks for, and which page of them. */
-export const asked = ({ cursor, domain, limit = limitByDefault, search }: Query) => {
+export const asked = ({ cursor, domain, limit = limitByDefault, search, takes_mail }: Query) => {
   const name = domain === undefined ? undefined : canonical(domain)
   return {
     wanted: {
       name: name === undefined ? undefined : DomainName.make(name),
-      search: search?.trim().toLowerCase()
+      search: search?.trim().toLowerCase(),
+      takesMail: takes_mail === "true"
     },
     page: { limit, cursor }
   }
