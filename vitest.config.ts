@@ -33,7 +33,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Two cores is what a small machine has, and much of a test is waiting.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
     isolate: false,
     // The programs that tests start, some hundred, keep what they have compiled for each other.

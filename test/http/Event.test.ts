@@ -5,7 +5,7 @@ import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-const nobodys = "01890000-0000-7000-8000-000000000000"
+const nobodys = "5b0e7c1e-0f5a-4c63-9a55-3d1f3a2c9e10"
 
 /** Downloads bytes. */
 const download = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, path: string) {

@@ -431,7 +431,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         Effect.gen(function* () {
           const inbox = yield* withMail()
           for (const _ of Array.range(1, 25)) {
-            const refused = yield* follow(inbox, "01890000-0000-7000-8000-000000000000")
+            const refused = yield* follow(inbox, "5b0e7c1e-0f5a-4c63-9a55-3d1f3a2c9e10")
             assert.strictEqual(refused.status, 400)
           }
           assert.strictEqual((yield* follow(inbox)).status, 200)

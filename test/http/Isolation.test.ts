@@ -6,7 +6,7 @@ import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-const nobodys = "01890000-0000-7000-8000-000000000000"
+const nobodys = "5b0e7c1e-0f5a-4c63-9a55-3d1f3a2c9e10"
 
 /** Every request with the id of a domain and of one of its events. */
 const requests = (domainId: string, eventId: string) =>
@@ -53,6 +53,7 @@ const ofEvent = (domainId: string, eventId: string) =>
   [
     ["GET", `/api/domains/${domainId}/events/${eventId}`],
     ["GET", `/api/domains/${domainId}/events/${eventId}/raw`],
+    ["GET", `/api/events/${eventId}`],
     ["GET", `/api/domains/${domainId}/events/${eventId}/content`],
     ["GET", `/api/domains/${domainId}/events/${eventId}/attachments/0`],
     ["POST", `/api/domains/${domainId}/events/${eventId}/replay`],

@@ -1,4 +1,5 @@
 import type { Answers } from "./Contract.ts"
+import { inConsole } from "./InConsole.ts"
 
 /** A route of the API, such as `GET /api/domains/{id}`. */
 export type Route = keyof Answers
@@ -66,7 +67,7 @@ export const call = async <R extends Route>(route: R, options: Options = {}): Pr
   throw new ApiError(
     response.status,
     typeof body === "object" && body !== null && "error" in body && typeof body.error === "string"
-      ? body.error
+      ? inConsole(body.error)
       : `The service answered ${response.status}. Retry in a moment`
   )
 }

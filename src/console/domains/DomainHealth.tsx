@@ -1,5 +1,6 @@
 import { call } from "../api/Api.ts"
 import type { HealthCheck } from "../api/Contract.ts"
+import { inConsole } from "../api/InConsole.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
@@ -48,15 +49,15 @@ export const DomainHealth = ({ id }: { readonly id: string }) => {
       {loaded === undefined && health.error.value === undefined && <Skeleton lines={4} />}
       {loaded !== undefined && (
         <>
-          <p>{loaded.summary}</p>
+          <p>{inConsole(loaded.summary)}</p>
           <ul class="checks">
             {loaded.checks.map(({ check, message, remedy, status }) => (
               <li key={`${check} ${message}`}>
                 <h3>
                   {names[check]} <Tag tone={tones[status]}>{words[status]}</Tag>
                 </h3>
-                <p>{message}</p>
-                {remedy !== null && <p class="remedy">{remedy}</p>}
+                <p>{inConsole(message)}</p>
+                {remedy !== null && <p class="remedy">{inConsole(remedy)}</p>}
               </li>
             ))}
           </ul>

@@ -1,6 +1,7 @@
 import { useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
 import type { Refusal } from "../api/Contract.ts"
+import { inConsole } from "../api/InConsole.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { number } from "../frame/Figures.ts"
@@ -71,7 +72,7 @@ const Item = ({
       <Time at={last_at} />
       {count > 1 && <span class="soft">, {number(count)} times</span>}
     </p>
-    <p>{remedy}</p>
+    <p>{inConsole(remedy)}</p>
     <p class="soft">{reply}</p>
   </li>
 )

@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
+import { inConsole } from "../api/InConsole.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { domains } from "../api/Session.ts"
 import { announce } from "../frame/Announcer.ts"
@@ -39,7 +40,13 @@ export const Trace = ({ isForOperator = false }: { readonly isForOperator?: bool
   const loaded = useLoaded(key, async (signal) => {
     if (!isAsked) return undefined
     const page = await ask({ signal })
-    announce(page.entries.length === 0 ? (page.hint ?? "No mail here yet") : `${page.entries.length} mails found`)
+    announce(
+      page.entries.length === 0
+        ? page.hint === null
+          ? "No mail here yet"
+          : inConsole(page.hint)
+        : `${page.entries.length} mails found`
+    )
     return page
   })
   return (
@@ -128,7 +135,7 @@ const Found = ({
           isOwn={!isOfAll || domains.value?.some(({ id }) => id === entry.domain_id) === true}
         />
       ))}
-      {page.hint !== null && <p class="empty">{page.hint}</p>}
+      {page.hint !== null && <p class="empty">{inConsole(page.hint)}</p>}
       {page.hint === null && all.value.length === 0 && <p class="empty">No match among the newest mail.</p>}
       {button("Search older mail")}
     </>

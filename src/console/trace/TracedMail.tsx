@@ -1,4 +1,5 @@
 import type { TraceEntry, TraceStep } from "../api/Contract.ts"
+import { inConsole } from "../api/InConsole.ts"
 import { Tag, type Tone } from "../frame/Tag.tsx"
 import { ExactTime, Time } from "../frame/Time.tsx"
 
@@ -45,8 +46,8 @@ export const TracedMail = ({
         {subject !== null && <span class="soft">{subject} </span>}
         <Time at={at} />
       </summary>
-      <p>{summary}</p>
-      {remedy !== null && <p class="problem">{remedy}</p>}
+      <p>{inConsole(summary)}</p>
+      {remedy !== null && <p class="problem">{inConsole(remedy)}</p>}
       <ol class="timeline" aria-label="Steps">
         {steps.map((step, index) => (
           <Step key={index} step={step} isSaid={remedy === step.remedy} />
@@ -86,7 +87,7 @@ const Step = ({
 }) => (
   <li class="attempt">
     <p>
-      <Tag tone={ok ? "good" : "bad"}>{titles[step]}</Tag> {text}
+      <Tag tone={ok ? "good" : "bad"}>{titles[step]}</Tag> {inConsole(text)}
       {at !== null && (
         <span class="soft">
           {" "}
@@ -94,6 +95,6 @@ const Step = ({
         </span>
       )}
     </p>
-    {remedy !== null && !isSaid && <p class="attempt-error">{remedy}</p>}
+    {remedy !== null && !isSaid && <p class="attempt-error">{inConsole(remedy)}</p>}
   </li>
 )

@@ -23,6 +23,7 @@ const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", strin
   ["GET", `/api/domains/${uuid}/mx`],
   ["PATCH", `/api/domains/${uuid}/delivery`],
   ["GET", "/api/events"],
+  ["GET", `/api/events/${uuid}`],
   ["GET", `/api/domains/${uuid}/health`],
   ["GET", `/api/domains/${uuid}/events`],
   ["GET", `/api/domains/${uuid}/events/stream`],
