@@ -206,8 +206,8 @@ export class Events extends Context.Service<
       })
 
       const demand: Events["Service"]["demand"] = Effect.fn("Events.demand")(function* (domainId, eventId, only) {
-        if (only === undefined || (yield* positionOf(domainId, eventId, only)) !== undefined) return
-        yield* expired.missing(eventId, ExpiredEvents.notAtDomain)
+        const isSeen = only === undefined || (yield* positionOf(domainId, eventId, only)) !== undefined
+        if (!isSeen) return yield* expired.missing(eventId, ExpiredEvents.notAtDomain)
       })
 
       const payloads: Events["Service"]["payloads"] = (id, listed) => query.payloads([id], listed)
