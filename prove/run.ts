@@ -1,5 +1,5 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Duration, Effect, FileSystem, Option, Schema } from "effect"
+import { Console, Duration, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Cluster } from "./Cluster.ts"
 import * as Neighbours from "./Neighbours.ts"
@@ -10,7 +10,10 @@ import * as Scenarios from "./Scenarios.ts"
 import * as Siege from "./Siege.ts"
 import * as Trial from "./Trial.ts"
 
-class Disproved extends Schema.TaggedError<Disproved>()("Disproved", { message: Schema.String }) {}
+class Disproved extends Schema.TaggedError<Disproved>()("Disproved", { message: Schema.String }) {
+  // Its message is printed.
+  override readonly [Runtime.errorReported] = false
+}
 
 const page = "docs/guarantees.md"
 
@@ -107,11 +110,16 @@ const usual = Effect.fn(function* ({ only, others, rate: asked, seconds, write }
     verdicts,
     `${rate} messages a second; ${version} with \`fsync\` on; Node ${process.versions.node}; sender, receiver and database on the machine of the service.`
   )
-  yield* Console.log(table)
-  yield* Console.log(siege)
-  yield* Console.log(beside)
   const power = Report.renderCuts(cuts)
-  yield* Console.log(power)
+  // Of what ran.
+  for (const [text, { length }] of [
+    [table, verdicts],
+    [siege, sieges],
+    [beside, neighbours],
+    [power, cuts]
+  ] as const) {
+    if (length > 0) yield* Console.log(text)
+  }
   const isLost = cuts.some(({ broken, cuts }) => broken.length > 0 || cuts.some(({ lost }) => lost.length > 0))
   if (isLost || [...verdicts, ...sieges, ...neighbours].some(({ faults }) => faults.length > 0)) {
     return yield* new Disproved({ message: "A guarantee did not hold" })

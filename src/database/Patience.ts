@@ -15,7 +15,7 @@ const Patience = Context.Reference<Allowance>("inlet/database/Patience", {
   defaultValue: () => ({ statementMillis: 10_000 })
 })
 
-/** A statement below this duration is not slow. Streams query every second without a limit. */
+/** A statement below this duration is not slow. Streams query without a limit. */
 const slowMillis = 1_000
 
 /**
