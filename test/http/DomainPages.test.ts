@@ -61,7 +61,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: operator, MAX_DOMAINS_PER_WORKSPACE: "0" })
   it.effect("has only the domains of the workspace, and of a key for one domain only that one", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
-      const { key } = yield* ManyDomains.workspaceWith(3)
+      const { key, name } = yield* ManyDomains.workspaceWith(3)
       const other = yield* ManyDomains.workspaceWith(3)
       const [newest] = (yield* list("/api/domains", key)).json.domains as ReadonlyArray<Listed>
       assert.deepStrictEqual((yield* list(`/api/domains?search=${other.name}`, key)).names, [])
@@ -71,7 +71,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: operator, MAX_DOMAINS_PER_WORKSPACE: "0" })
       })
       const limited: string = made.json.api_key
       assert.deepStrictEqual((yield* list("/api/domains", limited)).names, [newest?.domain])
-      assert.deepStrictEqual((yield* list("/api/domains?search=2.", limited)).names, [])
+      assert.deepStrictEqual((yield* list(`/api/domains?search=2.${name}`, limited)).names, [])
     })
   )
 
