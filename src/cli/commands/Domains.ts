@@ -25,7 +25,10 @@ const list = Command.make(
 
 const get = Command.make("get", { name, ...Service.flags }, ({ json, name, ...place }) =>
   Effect.flatMap(
-    Service.ask(place, (api) => Service.domain(api, name)),
+    // By id as by name: the record of one domain has more than that of a list.
+    Service.ask(place, (api) =>
+      Effect.flatMap(Service.domain(api, name), ({ id }) => api.domains.get({ params: { id } }))
+    ),
     (answer) => Answer.record(json, answer)
   )
 ).pipe(Command.withDescription("Show one domain"))

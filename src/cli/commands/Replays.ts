@@ -39,39 +39,29 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List the replay jobs of a domain of the last 30 days, newest first"))
 
-const get = Command.make(
-  "get",
-  { replayId: id, domain: EventFlags.domain, ...Service.flags },
-  Effect.fnUntraced(function* ({ domain, json, replayId, ...place }) {
-    const answer = yield* Service.ask(
-      place,
-      Effect.fnUntraced(function* (api) {
-        const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
-        return yield* api.replays.get({ params: { id, replayId } })
-      })
-    )
-    yield* Answer.record(json, answer)
-  })
+const named = { replayId: id, domain: EventFlags.domain, ...Service.flags }
+
+/** The path of a job of the domain that is named, or of the only one. */
+const paramsOf = (api: Service.Client, domain: Option.Option<string>, replayId: ReplayId) =>
+  Effect.map(Service.domainOrOnly(api, Option.getOrUndefined(domain)), ({ id }) => ({ params: { id, replayId } }))
+
+const get = Command.make("get", named, ({ domain, json, replayId, ...place }) =>
+  Effect.flatMap(
+    Service.ask(place, (api) => Effect.flatMap(paramsOf(api, domain, replayId), (path) => api.replays.get(path))),
+    (job) => Answer.record(json, job)
+  )
 ).pipe(Command.withDescription("Show the progress of a replay job"))
 
-const stop = Command.make(
-  "stop",
-  { replayId: id, domain: EventFlags.domain, ...Service.flags },
-  Effect.fnUntraced(function* ({ domain, json, replayId, ...place }) {
-    const answer = yield* Service.ask(
-      place,
-      Effect.fnUntraced(function* (api) {
-        const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
-        return yield* api.replays.stop({ params: { id, replayId } })
-      })
-    )
-    const { queued, state, total } = answer
-    yield* Answer.lines(json, answer, [
-      state === "stopped"
-        ? `Stopped. ${queued} of ${total} deliveries were queued, and go on`
-        : "The job has ended already"
-    ])
-  })
+const stop = Command.make("stop", named, ({ domain, json, replayId, ...place }) =>
+  Effect.flatMap(
+    Service.ask(place, (api) => Effect.flatMap(paramsOf(api, domain, replayId), (path) => api.replays.stop(path))),
+    (job) =>
+      Answer.lines(json, job, [
+        job.state === "stopped"
+          ? `Stopped. ${job.queued} of ${job.total} deliveries were queued, and go on`
+          : "The job has ended already"
+      ])
+  )
 ).pipe(Command.withDescription("Stop a replay job. What it has queued is still delivered"))
 
 export const command = Command.make("replays").pipe(
