@@ -21,28 +21,23 @@ describe("A browser", Needs.options(Needs.chromium), () => {
     "The pages",
     (it) => {
       for (const width of [1_280, 390]) {
-        it.effect(`pass axe and do not scroll sideways at ${width} px`, () =>
+        it.effect.each(pages)(`%s passes axe and does not scroll sideways at ${width} px`, (path) =>
           Effect.gen(function* () {
             const inlet = yield* TestInlet
             const browser = yield* Browser
             // The checks run as a page script, which the page's policy forbids.
             yield* browser.visit({ viewport: { width, height: 844 }, bypassCSP: true }, ({ page }) =>
-              Effect.forEach(
-                pages,
-                (path) =>
-                  Effect.gen(function* () {
-                    yield* step(() => page.goto(`${inlet.url}${path}`))
-                    yield* step(() => page.addScriptTag({ content: axe.source }))
-                    const violations = yield* step(() =>
-                      page.evaluate<ReadonlyArray<string>>(
-                        "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))"
-                      )
-                    )
-                    assert.deepStrictEqual(violations, [], path)
-                    assert.isAtMost(yield* overflow(page), 0, path)
-                  }),
-                { discard: true }
-              )
+              Effect.gen(function* () {
+                yield* step(() => page.goto(`${inlet.url}${path}`))
+                yield* step(() => page.addScriptTag({ content: axe.source }))
+                const violations = yield* step(() =>
+                  page.evaluate<ReadonlyArray<string>>(
+                    "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))"
+                  )
+                )
+                assert.deepStrictEqual(violations, [])
+                assert.isAtMost(yield* overflow(page), 0)
+              })
             )
           })
         )

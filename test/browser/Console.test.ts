@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import axe from "axe-core"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { verifySync } from "../../src/webhook.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
@@ -619,6 +619,30 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => page.getByRole("link", { name: "Workspaces" }).click())
           yield* step(() => page.getByRole("cell", { name: "test", exact: true }).first().waitFor())
           assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("shows a row as a list on a phone, with its buttons below the values", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          yield* step(() => page.setViewportSize({ width: 390, height: 844 }))
+          yield* enter(page, inlet.url, token)
+          yield* step(() => page.goto(`${inlet.url}/console/operator/domains`))
+          yield* step(() => page.getByRole("searchbox").fill(inbox.domain))
+          const row = page.locator("main tbody tr").filter({ hasText: inbox.domain })
+          const boxOf = (place: Locator) => step(() => place.boundingBox()).pipe(Effect.flatMap(Effect.fromNullishOr))
+          const workspace = yield* boxOf(row.getByText("test", { exact: true }))
+          const button = yield* boxOf(row.getByRole("button", { name: "Disable" }))
+          assert.isAtLeast(button.y, workspace.y + workspace.height)
+          assert.isAtMost(button.x + button.width, 390)
+          const labels = yield* step(() =>
+            page.evaluate<ReadonlyArray<string>>(
+              "[...document.querySelectorAll('tbody tr:first-child [data-head]')].map((cell) => getComputedStyle(cell, '::before').content)"
+            )
+          )
+          assert.deepStrictEqual(labels, ["none", '"Status"', '"Origin"', '"Workspace"', '"Added"'])
         })
       )
     )

@@ -6,6 +6,7 @@ import { refreshDomains } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { Time } from "../frame/Time.tsx"
 
@@ -65,43 +66,37 @@ export const BuyDomain = () => {
       {balance !== undefined && <p class="note">Wallet: {dollars(balance)}</p>}
       <Problem message={searching.error.value} />
       {results.value !== undefined && (
-        <table class="table" tabIndex={0}>
-          <thead>
-            <tr>
-              <th scope="col">Domain</th>
-              <th scope="col" class="amount">
-                A year
-              </th>
-              <th scope="col">
-                <span class="visually-hidden">Buy</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {results.value.map((result) => (
-              <tr key={result.domain}>
-                <td>{result.domain}</td>
-                <td class="amount">{result.price_cents === null ? "–" : dollars(result.price_cents)}</td>
-                <td>
-                  {result.available && result.price_cents !== null ? (
-                    <button
-                      type="button"
-                      class="small"
-                      aria-label={`Buy ${result.domain}`}
-                      onClick={() => {
-                        chosen.value = result
-                      }}
-                    >
-                      Buy
-                    </button>
-                  ) : (
-                    <span class="soft">taken</span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={results.value}
+          keyOf={({ domain }) => domain}
+          columns={[
+            { head: "Domain", cell: ({ domain }) => domain },
+            {
+              head: "A year",
+              isAmount: true,
+              cell: ({ price_cents }) => (price_cents === null ? "–" : dollars(price_cents))
+            },
+            {
+              head: "Buy",
+              isHeadHidden: true,
+              cell: (result) =>
+                result.available && result.price_cents !== null ? (
+                  <button
+                    type="button"
+                    class="small"
+                    aria-label={`Buy ${result.domain}`}
+                    onClick={() => {
+                      chosen.value = result
+                    }}
+                  >
+                    Buy
+                  </button>
+                ) : (
+                  <span class="soft">taken</span>
+                )
+            }
+          ]}
+        />
       )}
       <Orders orders={orders.value.value?.orders ?? []} />
       {chosen.value !== undefined && (
@@ -132,58 +127,36 @@ const Orders = ({ orders }: { readonly orders: ReadonlyArray<Order> }) =>
   orders.length === 0 ? null : (
     <>
       <h3>Orders</h3>
-      <table class="table" tabIndex={0}>
-        <thead>
-          <tr>
-            <th scope="col">Domain</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="amount">
-              Price
-            </th>
-            <th scope="col">Ordered</th>
-          </tr>
-        </thead>
-        <tbody>
-          {orders.map((order) => (
-            <tr key={order.order_id}>
-              <td>
-                {order.domain_id === null ? (
-                  order.domain
-                ) : (
-                  <a href={`/console/domains/${order.domain_id}`}>{order.domain}</a>
-                )}
-              </td>
-              <td>
-                <Tag
-                  tone={
-                    order.status === "completed"
-                      ? "good"
-                      : /failed|refunded|expired/.test(order.status)
-                        ? "bad"
-                        : "wait"
-                  }
-                >
-                  {order.status.replace("_", " ")}
-                </Tag>
-                {order.status === "pending_payment" &&
-                  order.checkout_url !== null &&
-                  isCheckout(order.checkout_url) && (
-                    <>
-                      {" "}
-                      <a href={order.checkout_url} rel="noreferrer" target="_blank">
-                        Pay
-                      </a>
-                    </>
-                  )}
-                {order.failure !== null && <p class="note">{order.failure}</p>}
-              </td>
-              <td class="amount">{dollars(order.price_cents)}</td>
-              <td>
-                <Time at={order.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={orders}
+        keyOf={({ order_id }) => order_id}
+        columns={[
+          {
+            head: "Domain",
+            cell: ({ domain, domain_id }) =>
+              domain_id === null ? domain : <a href={`/console/domains/${domain_id}`}>{domain}</a>
+          },
+          { head: "Status", cell: (order) => <OrderStatus order={order} /> },
+          { head: "Price", isAmount: true, cell: ({ price_cents }) => dollars(price_cents) },
+          { head: "Ordered", cell: ({ created_at }) => <Time at={created_at} /> }
+        ]}
+      />
     </>
   )
+
+const OrderStatus = ({ order: { checkout_url, failure, status } }: { readonly order: Order }) => (
+  <>
+    <Tag tone={status === "completed" ? "good" : /failed|refunded|expired/.test(status) ? "bad" : "wait"}>
+      {status.replace("_", " ")}
+    </Tag>
+    {status === "pending_payment" && checkout_url !== null && isCheckout(checkout_url) && (
+      <>
+        {" "}
+        <a href={checkout_url} rel="noreferrer" target="_blank">
+          Pay
+        </a>
+      </>
+    )}
+    {failure !== null && <p class="note">{failure}</p>}
+  </>
+)

@@ -5,16 +5,15 @@ import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { domains, hasMoreDomains, isReadOnly, refreshDomains } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { Problem } from "../frame/Dialog.tsx"
-import { DomainTag } from "../frame/DomainTag.tsx"
+import { DomainTag, originWords } from "../frame/DomainTag.tsx"
 import { useOlder } from "../frame/Older.tsx"
 import { Page } from "../frame/Page.tsx"
 import { SearchBox, searchOf } from "../frame/SearchBox.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Time } from "../frame/Time.tsx"
 import { BuyDomain } from "./BuyDomain.tsx"
 import { DomainPage } from "./DomainPage.tsx"
-
-const origins = { byo: "your own", purchased: "bought here", instant: "instant inbox", demo: "demo" } as const
 
 /** The domains of the workspace, or one of them. */
 export const Domains = () => {
@@ -63,39 +62,25 @@ const List = ({ page, search }: { readonly page: DomainList; readonly search: st
   }
   return (
     <>
-      <table class="table" tabIndex={0}>
-        <thead>
-          <tr>
-            <th scope="col">Domain</th>
-            <th scope="col">Status</th>
-            <th scope="col">Origin</th>
-            <th scope="col">Added</th>
-            <th scope="col">
-              <span class="visually-hidden">Pages</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.value.map((domain) => (
-            <tr key={domain.id}>
-              <td>
-                <a href={`/console/domains/${domain.id}`}>{domain.domain}</a>
-              </td>
-              <td>
-                <DomainTag status={domain.status} />
-              </td>
-              <td>{origins[domain.origin]}</td>
-              <td>
-                <Time at={domain.created_at} />
-              </td>
-              <td>
-                <a href={`/console/d/${domain.id}/inbox`}>Inbox</a>{" "}
-                <a href={`/console/d/${domain.id}/webhook`}>Webhook</a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={all.value}
+        keyOf={({ id }) => id}
+        columns={[
+          { head: "Domain", cell: ({ domain, id }) => <a href={`/console/domains/${id}`}>{domain}</a> },
+          { head: "Status", cell: ({ status }) => <DomainTag status={status} /> },
+          { head: "Origin", cell: ({ origin }) => originWords[origin] },
+          { head: "Added", cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            head: "Pages",
+            isHeadHidden: true,
+            cell: ({ id }) => (
+              <>
+                <a href={`/console/d/${id}/inbox`}>Inbox</a> <a href={`/console/d/${id}/webhook`}>Webhook</a>
+              </>
+            )
+          }
+        ]}
+      />
       {button("Show more")}
     </>
   )

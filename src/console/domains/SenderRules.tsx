@@ -6,6 +6,7 @@ import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Tag } from "../frame/Tag.tsx"
 
 type DomainNamed = Pick<Domain, "domain" | "id">
@@ -37,31 +38,36 @@ export const SenderRules = ({ domain }: { readonly domain: DomainNamed }) => {
       {all === undefined && rules.error.value === undefined && <Skeleton lines={2} />}
       {all?.length === 0 && <p>No rules: every sender passes.</p>}
       {all !== undefined && all.length > 0 && (
-        <table class="table" tabIndex={0}>
-          <thead>
-            <tr>
-              <th scope="col">Rule</th>
-              <th scope="col">Sender</th>
-              <th scope="col">About</th>
-              <th scope="col">Note</th>
-              <th scope="col">
-                <span class="visually-hidden">Remove</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((rule) => (
-              <Rule key={rule.id} rule={rule} onChange={rules.reload} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={all}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              head: "Rule",
+              cell: ({ list }) => <Tag tone={list === "allow" ? "good" : "bad"}>{lists[list]}</Tag>
+            },
+            { head: "Sender", cell: ({ value }) => <span class="url">{value}</span> },
+            {
+              head: "About",
+              cell: ({ action, match, webhook_id }) => (
+                <>
+                  {matches[match]}
+                  {action === "reject" && ", rejected with 550"}
+                  {webhook_id !== null && ", at one webhook"}
+                </>
+              )
+            },
+            { head: "Note", cell: ({ note }) => note },
+            { head: "Remove", isHeadHidden: true, cell: (rule) => <RemoveRule rule={rule} onChange={rules.reload} /> }
+          ]}
+        />
       )}
       <NewRule domain={domain} onChange={rules.reload} />
     </section>
   )
 }
 
-const Rule = ({ onChange, rule }: { readonly rule: SenderRule; readonly onChange: () => Promise<void> }) => {
+const RemoveRule = ({ onChange, rule }: { readonly rule: SenderRule; readonly onChange: () => Promise<void> }) => {
   const { error, isRunning, run } = useAction()
   const remove = () =>
     run(async () => {
@@ -70,30 +76,18 @@ const Rule = ({ onChange, rule }: { readonly rule: SenderRule; readonly onChange
       await onChange()
     })
   return (
-    <tr>
-      <td>
-        <Tag tone={rule.list === "allow" ? "good" : "bad"}>{lists[rule.list]}</Tag>
-      </td>
-      <td class="url">{rule.value}</td>
-      <td>
-        {matches[rule.match]}
-        {rule.action === "reject" && ", rejected with 550"}
-        {rule.webhook_id !== null && ", at one webhook"}
-      </td>
-      <td>{rule.note}</td>
-      <td>
-        <button
-          type="button"
-          class="small"
-          aria-label={`Remove the rule about ${rule.value}`}
-          disabled={isRunning.value}
-          onClick={() => void remove()}
-        >
-          Remove
-        </button>
-        <Problem message={error.value} />
-      </td>
-    </tr>
+    <>
+      <button
+        type="button"
+        class="small"
+        aria-label={`Remove the rule about ${rule.value}`}
+        disabled={isRunning.value}
+        onClick={() => void remove()}
+      >
+        Remove
+      </button>
+      <Problem message={error.value} />
+    </>
   )
 }
 

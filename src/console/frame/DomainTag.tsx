@@ -17,6 +17,14 @@ const words: Record<Domain["status"], string> = {
   disabled: "disabled"
 }
 
+/** Where a domain comes from. */
+export const originWords: Record<Domain["origin"], string> = {
+  byo: "own domain",
+  purchased: "bought here",
+  instant: "instant inbox",
+  demo: "demo"
+}
+
 /** The status of a domain. */
 export const DomainTag = ({ status }: { readonly status: Domain["status"] }) => (
   <Tag tone={tones[status]}>{words[status]}</Tag>

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
-import type { Answers } from "../api/Contract.ts"
+import type { Answers, WorkspaceKey } from "../api/Contract.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { isReadOnly, signIn } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
@@ -11,6 +11,7 @@ import { Problem } from "../frame/Dialog.tsx"
 import { bytes, number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Time } from "../frame/Time.tsx"
 import { Sessions } from "./Sessions.tsx"
 
@@ -199,54 +200,50 @@ const ReadKeys = () => {
       <Problem message={error.value} />
       <Problem message={keys.error.value} retry={retryFailed} />
       {(keys.value.value?.keys.length ?? 0) > 0 && (
-        <table class="table" tabIndex={0}>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Begins with</th>
-              <th scope="col">Sees mail to</th>
-              <th scope="col">Last used</th>
-              <th scope="col">
-                <span class="visually-hidden">Revoke</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.value.value?.keys.map((key) => (
-              <tr key={key.id}>
-                <td>{key.name ?? <span class="soft">no name</span>}</td>
-                <td>
-                  <code>{key.begins}…</code>
-                </td>
-                <td title={key.domain_id === null ? undefined : `of the domain ${key.domain_id}`}>
-                  {key.scope === "ingest" ? (
-                    <span class="soft">none: it hands mail over</span>
-                  ) : key.pattern === null ? (
-                    <span class="soft">all addresses</span>
-                  ) : (
-                    <>
-                      <code>{key.pattern}</code>
-                      {key.domain_id !== null && <span class="soft"> of one domain</span>}
-                    </>
-                  )}
-                </td>
-                <td>{key.last_used_at === null ? "never" : <Time at={key.last_used_at} />}</td>
-                <td>
-                  <button
-                    type="button"
-                    class="small"
-                    aria-label={`Revoke ${key.name ?? key.begins}`}
-                    disabled={isRunning.value}
-                    onClick={() => void revoke(key.id)}
-                  >
-                    Revoke
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={keys.value.value?.keys ?? []}
+          keyOf={({ id }) => id}
+          columns={[
+            { head: "Name", cell: ({ name }) => name ?? <span class="soft">no name</span> },
+            { head: "Begins with", cell: ({ begins }) => <code>{begins}…</code> },
+            { head: "Sees mail to", cell: (key) => <Scope of={key} /> },
+            {
+              head: "Last used",
+              cell: ({ last_used_at }) => (last_used_at === null ? "never" : <Time at={last_used_at} />)
+            },
+            {
+              head: "Revoke",
+              isHeadHidden: true,
+              cell: (key) => (
+                <button
+                  type="button"
+                  class="small"
+                  aria-label={`Revoke ${key.name ?? key.begins}`}
+                  disabled={isRunning.value}
+                  onClick={() => void revoke(key.id)}
+                >
+                  Revoke
+                </button>
+              )
+            }
+          ]}
+        />
       )}
     </section>
   )
 }
+
+const Scope = ({ of: { domain_id, pattern, scope } }: { readonly of: WorkspaceKey }) => (
+  <span title={domain_id === null ? undefined : `of the domain ${domain_id}`}>
+    {scope === "ingest" ? (
+      <span class="soft">none: it hands mail over</span>
+    ) : pattern === null ? (
+      <span class="soft">all addresses</span>
+    ) : (
+      <>
+        <code>{pattern}</code>
+        {domain_id !== null && <span class="soft"> of one domain</span>}
+      </>
+    )}
+  </span>
+)

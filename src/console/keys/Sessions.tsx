@@ -3,6 +3,7 @@ import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Time } from "../frame/Time.tsx"
 
 /** The browser in a User-Agent, in a few words. */
@@ -29,42 +30,33 @@ export const Sessions = () => {
       <p class="note">Browsers that are signed in to this console. One ends after 12 hours without use.</p>
       <Problem message={error.value} />
       <Problem message={sessions.error.value} retry={retryFailed} />
-      <table class="table" tabIndex={0}>
-        <thead>
-          <tr>
-            <th scope="col">Browser</th>
-            <th scope="col">Scope</th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span class="visually-hidden">Revoke</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sessions.value.value?.sessions.map((session) => (
-            <tr key={session.id}>
-              <td title={session.browser ?? undefined}>{browserOf(session.browser)}</td>
-              <td>{session.scope}</td>
-              <td>{session.current ? "now" : <Time at={session.last_used_at} />}</td>
-              <td>
-                {session.current ? (
-                  <span class="soft">this one</span>
-                ) : (
-                  <button
-                    type="button"
-                    class="small"
-                    disabled={isRunning.value}
-                    aria-label={`Revoke ${browserOf(session.browser)}`}
-                    onClick={() => void revoke(session.id)}
-                  >
-                    Revoke
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={sessions.value.value?.sessions ?? []}
+        keyOf={({ id }) => id}
+        columns={[
+          { head: "Browser", cell: ({ browser }) => <span title={browser ?? undefined}>{browserOf(browser)}</span> },
+          { head: "Scope", cell: ({ scope }) => scope },
+          { head: "Last used", cell: (session) => (session.current ? "now" : <Time at={session.last_used_at} />) },
+          {
+            head: "Revoke",
+            isHeadHidden: true,
+            cell: (session) =>
+              session.current ? (
+                <span class="soft">this one</span>
+              ) : (
+                <button
+                  type="button"
+                  class="small"
+                  disabled={isRunning.value}
+                  aria-label={`Revoke ${browserOf(session.browser)}`}
+                  onClick={() => void revoke(session.id)}
+                >
+                  Revoke
+                </button>
+              )
+          }
+        ]}
+      />
     </section>
   )
 }

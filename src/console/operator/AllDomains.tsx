@@ -6,11 +6,12 @@ import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
 import { Problem } from "../frame/Dialog.tsx"
-import { DomainTag } from "../frame/DomainTag.tsx"
+import { DomainTag, originWords } from "../frame/DomainTag.tsx"
 import { useOlder } from "../frame/Older.tsx"
 import { Page } from "../frame/Page.tsx"
 import { SearchBox, searchOf } from "../frame/SearchBox.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Time } from "../frame/Time.tsx"
 
 type Change = "disable" | "enable" | "remove"
@@ -61,40 +62,21 @@ const List = ({ page, search }: { readonly page: DomainPage; readonly search: st
   }
   return (
     <>
-      <table class="table" tabIndex={0}>
-        <thead>
-          <tr>
-            <th scope="col">Domain</th>
-            <th scope="col">Status</th>
-            <th scope="col">Origin</th>
-            <th scope="col">Workspace</th>
-            <th scope="col">Added</th>
-            <th scope="col">
-              <span class="visually-hidden">Change</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.value.map((domain) => (
-            <tr key={domain.id}>
-              <td>{domain.domain}</td>
-              <td>
-                <DomainTag status={domain.status} />
-              </td>
-              <td>{domain.origin}</td>
-              <td dir="auto" title={domain.workspace_id ?? undefined}>
-                {domain.workspace ?? "demo"}
-              </td>
-              <td>
-                <Time at={domain.created_at} />
-              </td>
-              <td class="buttons">
-                <Changes domain={domain} apply={apply} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={all.value}
+        keyOf={({ id }) => id}
+        columns={[
+          { head: "Domain", cell: ({ domain }) => domain },
+          { head: "Status", cell: ({ status }) => <DomainTag status={status} /> },
+          { head: "Origin", cell: ({ origin }) => originWords[origin] },
+          {
+            head: "Workspace",
+            cell: ({ workspace, workspace_id }) => <bdi title={workspace_id ?? undefined}>{workspace ?? "demo"}</bdi>
+          },
+          { head: "Added", cell: ({ created_at }) => <Time at={created_at} /> },
+          { head: "Change", isHeadHidden: true, cell: (domain) => <Changes domain={domain} apply={apply} /> }
+        ]}
+      />
       {all.value.length === 0 && (
         <p class="empty">No domain{search === undefined ? " yet" : " has this in its name"}.</p>
       )}

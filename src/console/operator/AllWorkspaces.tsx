@@ -8,6 +8,7 @@ import { Problem } from "../frame/Dialog.tsx"
 import { number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Time } from "../frame/Time.tsx"
 
 /** Every workspace of the service. */
@@ -27,51 +28,33 @@ export const AllWorkspaces = () => {
       <Problem message={loaded.error.value} retry={retryFailed} />
       {page === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {page !== undefined && (
-        <table class="table" tabIndex={0}>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Id</th>
-              <th scope="col" class="amount">
-                Domains
-              </th>
-              <th scope="col" class="amount">
-                Mail today
-              </th>
-              <th scope="col">Created</th>
-              <th scope="col">
-                <span class="visually-hidden">Remove</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {page.workspaces.map((workspace) => (
-              <tr key={workspace.workspace_id}>
-                <td dir="auto">{workspace.name}</td>
-                <td>
-                  <code>{workspace.workspace_id}</code>
-                </td>
-                <td class="amount">{number(workspace.domains)}</td>
-                <td class="amount">{number(workspace.emails_today)}</td>
-                <td>
-                  <Time at={workspace.created_at} />
-                </td>
-                <td>
-                  <ConfirmedButton
-                    isSmall
-                    label="Remove"
-                    ariaLabel={`Remove ${workspace.name}`}
-                    title={`Remove ${workspace.name}?`}
-                    verb="Remove"
-                    work={() => remove(workspace)}
-                  >
-                    Its keys and domains stop working at once. Inlet deletes its mail. This cannot be undone.
-                  </ConfirmedButton>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={page.workspaces}
+          keyOf={({ workspace_id }) => workspace_id}
+          columns={[
+            { head: "Name", cell: ({ name }) => <bdi>{name}</bdi> },
+            { head: "Id", cell: ({ workspace_id }) => <code>{workspace_id}</code> },
+            { head: "Domains", isAmount: true, cell: ({ domains }) => number(domains) },
+            { head: "Mail today", isAmount: true, cell: ({ emails_today }) => number(emails_today) },
+            { head: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+            {
+              head: "Remove",
+              isHeadHidden: true,
+              cell: (workspace) => (
+                <ConfirmedButton
+                  isSmall
+                  label="Remove"
+                  ariaLabel={`Remove ${workspace.name}`}
+                  title={`Remove ${workspace.name}?`}
+                  verb="Remove"
+                  work={() => remove(workspace)}
+                >
+                  Its keys and domains stop working at once. Inlet deletes its mail. This cannot be undone.
+                </ConfirmedButton>
+              )
+            }
+          ]}
+        />
       )}
       <div class="actions">
         {cursor.value !== undefined && (

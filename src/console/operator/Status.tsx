@@ -5,6 +5,7 @@ import { Problem } from "../frame/Dialog.tsx"
 import { bytes, millis, number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { Time } from "../frame/Time.tsx"
 
@@ -120,31 +121,31 @@ const Webhooks = ({ status: { failing_webhooks: webhooks } }: { readonly status:
     {webhooks.length === 0 ? (
       <p class="note">None. Every webhook took its last delivery.</p>
     ) : (
-      <table class="table" tabIndex={0}>
-        <thead>
-          <tr>
-            <th scope="col">Domain</th>
-            <th scope="col">Workspace</th>
-            <th scope="col">Host</th>
-            <th scope="col">Since</th>
-          </tr>
-        </thead>
-        <tbody>
-          {webhooks.map((webhook) => (
-            <tr key={`${webhook.pattern}@${webhook.domain_id}`}>
-              <td>
-                {webhook.domain}
-                {webhook.pattern !== "*" && <code> {webhook.pattern}</code>}
-              </td>
-              <td>{webhook.workspace}</td>
-              <td>{webhook.host}</td>
-              <td>
-                <Time at={webhook.failing_since} /> {webhook.paused_at !== null && <Tag tone="bad">paused</Tag>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={webhooks}
+        keyOf={({ domain_id, pattern }) => `${pattern}@${domain_id}`}
+        columns={[
+          {
+            head: "Domain",
+            cell: ({ domain, pattern }) => (
+              <>
+                {domain}
+                {pattern !== "*" && <code> {pattern}</code>}
+              </>
+            )
+          },
+          { head: "Workspace", cell: ({ workspace }) => workspace },
+          { head: "Host", cell: ({ host }) => host },
+          {
+            head: "Since",
+            cell: ({ failing_since, paused_at }) => (
+              <>
+                <Time at={failing_since} /> {paused_at !== null && <Tag tone="bad">paused</Tag>}
+              </>
+            )
+          }
+        ]}
+      />
     )}
   </section>
 )
@@ -155,26 +156,19 @@ const ChangedSettings = ({ status: { settings } }: { readonly status: ServiceSta
     {settings.length === 0 ? (
       <p class="note">Every setting has its default.</p>
     ) : (
-      <table class="table" tabIndex={0}>
-        <thead>
-          <tr>
-            <th scope="col">Setting</th>
-            <th scope="col">Value</th>
-            <th scope="col">Default</th>
-          </tr>
-        </thead>
-        <tbody>
-          {settings.map(({ fallback, name, value }) => (
-            <tr key={name}>
-              <td>
-                <code>{name}</code>
-              </td>
-              <td>{value === null ? <span class="soft">set, secret</span> : <code class="url">{value}</code>}</td>
-              <td class="soft">{fallback.replaceAll("`", "")}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={settings}
+        keyOf={({ name }) => name}
+        columns={[
+          { head: "Setting", cell: ({ name }) => <code>{name}</code> },
+          {
+            head: "Value",
+            cell: ({ value }) =>
+              value === null ? <span class="soft">set, secret</span> : <code class="url">{value}</code>
+          },
+          { head: "Default", cell: ({ fallback }) => <span class="soft">{fallback.replaceAll("`", "")}</span> }
+        ]}
+      />
     )}
   </section>
 )

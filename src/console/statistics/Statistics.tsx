@@ -7,6 +7,7 @@ import { Problem } from "../frame/Dialog.tsx"
 import { bytes, millis, number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
+import { Table } from "../frame/Table.tsx"
 import { Chart, type Line } from "./Chart.tsx"
 
 const spans = [7, 30, 90] as const
@@ -149,38 +150,31 @@ const Figures = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => {
       )}
       <details>
         <summary>Figures as a table</summary>
-        <Table days={days} />
+        <ByDay days={days} />
       </details>
     </>
   )
 }
 
-const Table = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => (
-  <table class="table" tabIndex={0}>
-    <thead>
-      <tr>
-        <th scope="col">Day</th>
-        {["Accepted", "Size", "Delivered", "Failed", "Dead", "Refused", "p50", "p99"].map((name) => (
-          <th key={name} scope="col" class="amount">
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {days.toReversed().map((day) => (
-        <tr key={day.day}>
-          <td>{day.day}</td>
-          <td class="amount">{number(day.accepted)}</td>
-          <td class="amount">{bytes(day.bytes)}</td>
-          <td class="amount">{number(day.delivered)}</td>
-          <td class="amount">{number(day.failed)}</td>
-          <td class="amount">{number(day.dead)}</td>
-          <td class="amount">{number(refusedOn(day))}</td>
-          <td class="amount">{day.p50_ms === null ? "–" : millis(day.p50_ms)}</td>
-          <td class="amount">{day.p99_ms === null ? "–" : millis(day.p99_ms)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+const ByDay = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => (
+  <Table
+    scrolls
+    rows={days.toReversed()}
+    keyOf={({ day }) => day}
+    columns={[
+      { head: "Day", cell: ({ day }) => day },
+      ...amounts.map(([head, cell]) => ({ head, cell, isAmount: true }))
+    ]}
+  />
 )
+
+const amounts: ReadonlyArray<readonly [head: string, of: (day: DayStatistics) => string]> = [
+  ["Accepted", ({ accepted }) => number(accepted)],
+  ["Size", (day) => bytes(day.bytes)],
+  ["Delivered", ({ delivered }) => number(delivered)],
+  ["Failed", ({ failed }) => number(failed)],
+  ["Dead", ({ dead }) => number(dead)],
+  ["Refused", (day) => number(refusedOn(day))],
+  ["p50", ({ p50_ms }) => (p50_ms === null ? "–" : millis(p50_ms))],
+  ["p99", ({ p99_ms }) => (p99_ms === null ? "–" : millis(p99_ms))]
+]
