@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { WebhookId } from "../model/Webhook.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
+import { pull } from "./Lease.ts"
 
 /** The attempts of the domain that the figures are of, at most. */
 const mostAttempts = 1_000
@@ -19,7 +20,7 @@ export const Health = Schema.Struct({
   failed: Schema.Int.annotate({ description: "those of them without a 2xx" }),
   p50_ms: Schema.NullOr(Schema.Int).annotate({ description: "median duration of the requests with 2xx" }),
   p99_ms: Schema.NullOr(Schema.Int),
-  last_success_at: time.annotate({ description: "of the present URL" }),
+  last_success_at: time.annotate({ description: "of the present URL, or of leases if it has none" }),
   last_failure_at: time,
   last_error: Schema.NullOr(Schema.String),
   failing_since: time.annotate({ description: "since when every attempt fails, or null" }),
@@ -111,7 +112,9 @@ export class WebhookHealth extends Context.Service<
             (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) FROM today WHERE ok) AS p50_ms,
             (SELECT percentile_disc(0.99) WITHIN GROUP (ORDER BY duration_ms) FROM today WHERE ok) AS p99_ms,
             -- A success of an earlier URL says nothing about this one.
-            (SELECT max(requested_at) FROM recent WHERE ok AND (webhooks.url IS NULL OR recent.url = webhooks.url)) AS last_success_at,
+            (
+              SELECT max(requested_at) FROM recent WHERE ok AND recent.url = coalesce(webhooks.url, '${sql.literal(pull)}')
+            ) AS last_success_at,
             (SELECT max(requested_at) FROM recent WHERE NOT ok) AS last_failure_at,
             (SELECT error FROM recent WHERE NOT ok ORDER BY requested_at DESC LIMIT 1) AS last_error,
             failing_since, paused_at, probe_at AS next_probe_at,

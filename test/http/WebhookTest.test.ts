@@ -152,6 +152,27 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
     })
   )
 
+  it.effect("has no success of a URL once agents lease its mail", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const { address, domainId, health, key } = yield* tested(receiver.url)
+      yield* Mail.send(inlet.smtpPort, { to: address, subject: "posted" })
+      yield* eventually(health, ({ last_success_at }) => last_success_at !== null)
+      for (const body of [{ webhookUrl: null }, { pull: true }]) {
+        yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body })
+      }
+      assert.isNull((yield* health).last_success_at)
+      yield* Mail.send(inlet.smtpPort, { to: address, subject: "leased" })
+      const deliveries = `/api/domains/${domainId}/deliveries`
+      const { json } = yield* inlet.call("POST", `${deliveries}/lease`, { key, body: { wait: 20 } })
+      const [{ attempt, event_id }] = json.deliveries
+      const outcomes = [{ event_id, attempt, statusCode: 200, durationMs: 12 }]
+      yield* inlet.call("POST", `${deliveries}/settle`, { key, body: { outcomes } })
+      yield* eventually(health, ({ last_success_at }) => last_success_at !== null)
+    })
+  )
+
   it.effect("request of an event is returned with a signature of now", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

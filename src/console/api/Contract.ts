@@ -1072,7 +1072,7 @@ export interface WebhookHealth {
   /** median duration of the requests with 2xx */
   readonly p50_ms: number | null
   readonly p99_ms: number | null
-  /** of the present URL */
+  /** of the present URL, or of leases if it has none */
   readonly last_success_at: string | null
   readonly last_failure_at: string | null
   readonly last_error: string | null
