@@ -6,6 +6,7 @@ import { DomainId, DomainName, DomainStatus, Origin } from "../model/Domain.ts"
 import { SpamAction } from "../model/Spam.ts"
 import { WebhookAction } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
+import * as TakingMail from "./state/TakingMail.ts"
 
 /** A row of `domains`, with its catch-all. */
 export const DomainRow = Schema.Struct({
@@ -56,7 +57,7 @@ const conditions = (sql: SqlClient.SqlClient, { id, name, search, takesMail, wor
   ...(id === undefined ? [] : [sql`domains.id = ${id}`]),
   ...(name === undefined ? [] : [sql`domains.name = ${name}`]),
   ...(search === undefined ? [] : [sql`strpos(domains.name, ${search}) > 0`]),
-  ...(takesMail ? [sql`domains.status IN ('live', 'verified', 'mx_pending')`] : [])
+  ...(takesMail ? [TakingMail.condition(sql)] : [])
 ]
 
 /** A statement whose rows have our own shape, so that another one is a bug. */

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
-import { Domain, DomainId, type DomainName, type DomainStatus, noSuchDomain } from "../model/Domain.ts"
+import { Domain, DomainId, type DomainName, noSuchDomain, takingMail } from "../model/Domain.ts"
 import * as Page from "../model/Page.ts"
 import type { SpamAction } from "../model/Spam.ts"
 import { catchAllOf } from "../model/Webhook.ts"
@@ -188,7 +188,7 @@ export class Domains extends Context.Service<
       /** A domain that takes mail, and so may have webhooks. */
       const taking = Effect.fn("Domains.taking")(function* (owned: Owned) {
         const domain = yield* get(owned)
-        return takesMail.has(domain.status) ? domain : yield* unfit(domain)
+        return takingMail.includes(domain.status) ? domain : yield* unfit(domain)
       })
 
       const setWebhook: Domains["Service"]["setWebhook"] = Effect.fn("Domains.setWebhook")(function* (
@@ -273,8 +273,6 @@ export class Domains extends Context.Service<
     })
   ).pipe(Layer.provide(SealedCredentials.layer))
 }
-
-const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", "live"])
 
 const hasWebhook = (id: DomainId) =>
   new Conflict({

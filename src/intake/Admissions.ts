@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
+import * as TakingMail from "../domains/state/TakingMail.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { RuleInForce } from "../model/SenderRule.ts"
 import type { SpamAction } from "../model/Spam.ts"
@@ -66,7 +67,7 @@ export const make = Effect.gen(function* () {
     LEFT JOIN daily_intake
       ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date
     WHERE domains.name = ANY(${names}::text[]) AND domains.verified_at IS NOT NULL
-      AND domains.status IN ('mx_pending', 'verified', 'live')
+      AND ${TakingMail.condition(sql)}
       AND (domains.origin <> 'demo' OR EXISTS (
         SELECT 1 FROM demo_sessions WHERE domain_id = domains.id AND expires_at > now()
       ))

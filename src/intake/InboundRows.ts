@@ -1,6 +1,7 @@
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Columns from "../database/Columns.ts"
+import * as TakingMail from "../domains/state/TakingMail.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type * as Place from "../providers/storage/Place.ts"
@@ -65,7 +66,7 @@ export const welcome = (sql: SqlClient.SqlClient, rows: ReadonlyArray<InboundRow
       )
     ), welcome AS (
       SELECT input.*, domains.workspace_id FROM input JOIN domains ON domains.id = input.domain_id
-      WHERE domains.status IN ('mx_pending', 'verified', 'live')
+      WHERE ${TakingMail.condition(sql)}
       -- Until the commit it can't be removed.
       FOR KEY SHARE OF domains
     )

@@ -5,12 +5,10 @@ import { Domains } from "../domains/Domains.ts"
 import type { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
 import { Invalid } from "../model/ApiError.ts"
-import { type Domain, DomainName } from "../model/Domain.ts"
+import { type Domain, DomainName, takingMail } from "../model/Domain.ts"
 
 /** The maximum number of names in a message. */
 const mostNamed = 10
-
-const takesMail = ({ status }: Domain) => status !== "pending_verification" && status !== "disabled"
 
 const named = (domains: ReadonlyArray<Domain>) =>
   `${domains
@@ -54,7 +52,7 @@ export class Inboxes extends Context.Service<
               message: "This workspace has no inbox yet. Call get_inboxes, which says how to create one"
             })
           }
-          const ready = some.filter(takesMail)
+          const ready = some.filter(({ status }) => takingMail.includes(status))
           return ready.length === 0 ? some : ready
         })
         if (to === undefined) {

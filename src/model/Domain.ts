@@ -22,6 +22,9 @@ export type Origin = typeof Origin.Type
 export const DomainStatus = Schema.Literals(["pending_verification", "mx_pending", "verified", "live", "disabled"])
 export type DomainStatus = typeof DomainStatus.Type
 
+/** The states in which SMTP accepts the mail of a domain, and in which it may have webhooks. */
+export const takingMail: ReadonlyArray<DomainStatus> = ["mx_pending", "verified", "live"]
+
 /** The domain record of the API. Unset values are null. */
 export class Domain extends Schema.Class<Domain>("Domain")({
   id: DomainId,
