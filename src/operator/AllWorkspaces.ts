@@ -43,9 +43,13 @@ const Row = Schema.Struct({
 export class AllWorkspaces extends Context.Service<
   AllWorkspaces,
   {
-    /** Newest first. `cursor` is the id of the last workspace of the page before. */
+    /**
+     * Newest first. `search` is an id or a part of a name, in any case. `cursor` is the id of the last workspace of the
+     * page before.
+     */
     list(page: {
       readonly limit: number
+      readonly search?: string | undefined
       readonly cursor?: string | undefined
     }): Effect.Effect<Page.Page<ListedWorkspace>, Invalid | SqlError>
     /**
@@ -65,21 +69,35 @@ export class AllWorkspaces extends Context.Service<
       const removalMillis = yield* RemovalMillis
 
       const select = SqlSchema.findAll({
-        Request: Schema.Struct({ limit: Schema.Int, before: Schema.UndefinedOr(WorkspaceId) }),
+        Request: Schema.Struct({
+          limit: Schema.Int,
+          search: Schema.UndefinedOr(Schema.String),
+          before: Schema.UndefinedOr(WorkspaceId)
+        }),
         Result: Row,
-        execute: ({ before, limit }) => sql`
+        execute: ({ before, limit, search }) => sql`
           SELECT id, name, created_at, ${MailToday.of(sql)} AS emails_today,
             (SELECT count(*)::int FROM domains WHERE workspace_id = workspaces.id) AS domains
           FROM workspaces
           LEFT JOIN daily_intake ON daily_intake.workspace_id = workspaces.id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date
-          ${before === undefined ? sql`` : sql`WHERE id < ${before}`}
+          WHERE ${sql.and([
+            sql`true`,
+            ...(search === undefined
+              ? []
+              : [sql`(strpos(lower(name), lower(${search})) > 0 OR id::text = lower(${search}))`]),
+            ...(before === undefined ? [] : [sql`id < ${before}`])
+          ])}
           ORDER BY id DESC LIMIT ${limit}
         `
       })
 
-      const list: AllWorkspaces["Service"]["list"] = Effect.fn("AllWorkspaces.list")(function* ({ cursor, limit }) {
+      const list: AllWorkspaces["Service"]["list"] = Effect.fn("AllWorkspaces.list")(function* ({
+        cursor,
+        limit,
+        search
+      }) {
         const before = yield* Page.idIn(WorkspaceId)(cursor)
-        const { items, nextCursor } = Page.of(yield* Bugs.die(select({ limit: limit + 1, before })), limit)
+        const { items, nextCursor } = Page.of(yield* Bugs.die(select({ limit: limit + 1, search, before })), limit)
         return {
           items: items.map(({ createdAt, emailsToday, id, ...row }) => ({
             ...row,

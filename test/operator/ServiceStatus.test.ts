@@ -81,6 +81,15 @@ layer(TestInlet.layer({ ADMIN_TOKEN: token }), { excludeTestServices: true, time
         assert.strictEqual((yield* remove).status, 404)
         assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made[0] ?? "" })).status, 401)
         assert.lengthOf((yield* page("")).workspaces, 2)
+        const names = (query: string) =>
+          Effect.map(page(query), ({ workspaces }) => workspaces.map(({ name }: { readonly name: string }) => name))
+        yield* inlet.call("POST", "/api/workspaces", { body: { name: "Café 50%" } })
+        const last = (yield* page("?limit=1")).workspaces[0]
+        assert.deepStrictEqual(yield* names("?search=CAF%C3%89%2050%25"), ["Café 50%"])
+        assert.deepStrictEqual(yield* names(`?search=${last.workspace_id}`), ["Café 50%"])
+        assert.deepStrictEqual(yield* names("?search=nobody"), [])
+        const found = yield* page("?search=test&limit=1")
+        assert.lengthOf((yield* page(`?search=test&limit=1&cursor=${found.next_cursor}`)).workspaces, 1)
         const wrong = yield* inlet.call("GET", "/admin/workspaces?cursor=x", { key: token })
         assert.strictEqual(wrong.status, 400)
       })

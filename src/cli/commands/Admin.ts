@@ -1,6 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Console, DateTime, Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Console, DateTime, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 import type { Domain } from "../../model/Domain.ts"
 import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
 import { partOfDomains } from "../../operator/AllWorkspaces.ts"
@@ -114,9 +114,17 @@ const createWorkspace = Command.make(
 
 const listWorkspaces = Command.make(
   "list",
-  { cursor: EventFlags.cursor, limit: EventFlags.limit, ...Service.operatorFlags },
-  Effect.fnUntraced(function* ({ cursor, json, limit, ...place }) {
-    const query = Given.of({ cursor, limit })
+  {
+    search: Flag.String("search").pipe(
+      Flag.withDescription("Only workspaces with this in their name, or as their id"),
+      Flag.optional
+    ),
+    cursor: EventFlags.cursor,
+    limit: EventFlags.limit,
+    ...Service.operatorFlags
+  },
+  Effect.fnUntraced(function* ({ cursor, json, limit, search, ...place }) {
+    const query = Given.of({ search, cursor, limit })
     const answer = yield* question(place, (admin) => admin.workspaces({ query }))
     const rows = answer.workspaces.map(({ created_at, domains, emails_today, name, workspace_id }) => ({
       workspace_id,
@@ -125,7 +133,10 @@ const listWorkspaces = Command.make(
       emails_today: `${emails_today}`,
       name
     }))
-    yield* Answer.table(json, answer, rows, "No workspaces yet")
+    const none = Option.isNone(search)
+      ? "No workspaces yet"
+      : `No workspace has ${search.value} in its name or as its id`
+    yield* Answer.table(json, answer, rows, none)
   })
 ).pipe(Command.withDescription("List every workspace, newest first"))
 

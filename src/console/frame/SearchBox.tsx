@@ -1,12 +1,18 @@
 import type { Signal } from "@preact/signals"
 
-/** An input for a part of a domain's name. */
-export const SearchBox = ({ text }: { readonly text: Signal<string> }) => (
+interface Props {
+  readonly text: Signal<string>
+  readonly label?: string
+  readonly placeholder?: string
+}
+
+/** An input for a part of a name, of a domain's by default. */
+export const SearchBox = ({ label = "Domain contains", placeholder = "Search domains", text }: Props) => (
   <input
     type="search"
     class="wide"
-    aria-label="Domain contains"
-    placeholder="Search domains"
+    aria-label={label}
+    placeholder={placeholder}
     value={text.value}
     onInput={({ currentTarget }) => {
       text.value = currentTarget.value

@@ -12,6 +12,7 @@ import * as DomainPage from "../domains/DomainPage.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as LedgerPage from "../requests/LedgerPage.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
+import { text } from "../requests/TextQuery.ts"
 import * as TraceQuery from "../trace/TraceQuery.ts"
 import { AdminAuthorization } from "./AdminAuthorization.ts"
 
@@ -55,6 +56,7 @@ export class AdminApi extends HttpApiGroup.make("admin")
   .add(
     HttpApiEndpoint.get("workspaces", "/admin/workspaces", {
       query: {
+        search: text(200, "contained in the name in any case, or the id"),
         limit: PageQuery.Limit,
         cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the previous page" }))
       },

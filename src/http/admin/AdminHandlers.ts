@@ -48,8 +48,8 @@ export const layer = HttpApiBuilder.group(
       }),
       operationalEvents: ({ query: { limit = LedgerPage.limitByDefault, ...page } }) =>
         Effect.map(events.listAll({ ...page, limit }), LedgerPage.of),
-      workspaces: ({ query: { cursor, limit = workspacesOnAPage } }) =>
-        Effect.map(workspaces.list({ cursor, limit }), ({ items, nextCursor }) => ({
+      workspaces: ({ query: { cursor, limit = workspacesOnAPage, search } }) =>
+        Effect.map(workspaces.list({ search, cursor, limit }), ({ items, nextCursor }) => ({
           workspaces: items,
           next_cursor: nextCursor
         })),
