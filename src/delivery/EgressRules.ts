@@ -1,7 +1,5 @@
 import ipaddr from "ipaddr.js"
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6
-type Range = readonly [network: Address, bits: number]
+import { type Address, type AddressRange, matches, parseAll } from "../model/AddressRange.ts"
 
 /** Returns why an address is forbidden, or undefined if it is allowed. */
 export type Judge = (address: string) => "is not a public address" | "is a denied address" | undefined
@@ -12,28 +10,20 @@ export const make = (rules: {
   readonly allow: ReadonlyArray<string>
   readonly deny: ReadonlyArray<string>
 }): Judge => {
-  const allowed = rules.allow.map(rangeOf)
-  const denied = rules.deny.map(rangeOf)
+  const allowed = parseAll(rules.allow)
+  const denied = parseAll(rules.deny)
   return (text) => {
     const address = ipaddr.parse(text)
     const [mapped, ...embedded] = ipv4Within(address)
     // The kernel treats a mapped address as IPv4, and gateways may translate the other forms.
-    if (matches(allowed, [address, mapped])) return undefined
-    if (matches(denied, [address, mapped, ...embedded])) return "is a denied address"
+    if (matchesOne(allowed, [address, mapped])) return undefined
+    if (matchesOne(denied, [address, mapped, ...embedded])) return "is a denied address"
     return rules.allowPrivate || isPublic(address) ? undefined : "is not a public address"
   }
 }
 
-const rangeOf = (text: string): Range => {
-  if (text.includes("/")) return ipaddr.parseCIDR(text)
-  const address = ipaddr.parse(text)
-  return [address, address.kind() === "ipv4" ? 32 : 128]
-}
-
-const matches = (ranges: ReadonlyArray<Range>, addresses: ReadonlyArray<Address | undefined>) =>
-  ranges.some(([network, bits]) =>
-    addresses.some((address) => address?.kind() === network.kind() && address.match(network, bits))
-  )
+const matchesOne = (ranges: ReadonlyArray<AddressRange>, addresses: ReadonlyArray<Address | undefined>) =>
+  addresses.some((address) => address !== undefined && matches(ranges, address))
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
@@ -42,7 +32,7 @@ const isPublic = (address: Address) =>
   address.range() === "unicast" && (address.kind() === "ipv4" || address.match(globalUnicast))
 
 /** The IPv6 prefixes that embed an IPv4 address, mapped addresses first. */
-const carriers: ReadonlyArray<readonly [range: Range, from: number]> = [
+const carriers: ReadonlyArray<readonly [range: AddressRange, from: number]> = [
   [ipaddr.IPv6.parseCIDR("::ffff:0:0/96"), 12],
   [ipaddr.IPv6.parseCIDR("::/96"), 12],
   [ipaddr.IPv6.parseCIDR("::ffff:0:0:0/96"), 12],

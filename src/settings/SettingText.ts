@@ -1,6 +1,6 @@
 import { isIP } from "node:net"
 import { Duration, Schema, SchemaTransformation } from "effect"
-import ipaddr from "ipaddr.js"
+import { parse } from "../model/AddressRange.ts"
 import { RegistrarName } from "../model/Order.ts"
 
 // Decodes the text of a setting, with an error that names the expected form.
@@ -142,9 +142,7 @@ export const Flag = Schema.Literals(["true", "false"]).pipe(
 
 export const AddressRange = Schema.String.check(
   Schema.makeFilter((text) =>
-    ipaddr.isValidCIDR(text) || ipaddr.isValid(text)
-      ? undefined
-      : "Expected addresses or ranges such as 10.1.0.0/16 or fd00:1::/32"
+    parse(text) !== undefined ? undefined : "Expected addresses or ranges such as 10.1.0.0/16 or fd00:1::/32"
   )
 )
 

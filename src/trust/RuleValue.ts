@@ -1,4 +1,4 @@
-import ipaddr from "ipaddr.js"
+import * as AddressRange from "../model/AddressRange.ts"
 import { longestValue, type SenderMatch } from "../model/SenderRule.ts"
 import * as SenderAddress from "./SenderAddress.ts"
 
@@ -43,13 +43,6 @@ const domainIn = (typed: string): string | undefined => {
 }
 
 const network = (typed: string): string | undefined => {
-  if (ipaddr.isValidCIDR(typed)) {
-    const [start, bits] = ipaddr.parseCIDR(typed)
-    const first =
-      start.kind() === "ipv4"
-        ? ipaddr.IPv4.networkAddressFromCIDR(typed).toString()
-        : ipaddr.IPv6.networkAddressFromCIDR(typed).toString()
-    return `${first}/${bits}`
-  }
-  return ipaddr.isValid(typed) && /[.:]/.test(typed) ? ipaddr.process(typed).toString() : undefined
+  const range = AddressRange.parse(typed)
+  return range === undefined ? undefined : AddressRange.format(range)
 }

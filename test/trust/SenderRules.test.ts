@@ -90,7 +90,8 @@ layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "fal
         ["envelope", "Bounce@Partner.Example", "bounce@partner.example"],
         ["network", "192.0.2.77/24", "192.0.2.0/24"],
         ["network", "2001:DB8:0::/32", "2001:db8::/32"],
-        ["network", "::ffff:198.51.100.7", "198.51.100.7"]
+        ["network", "::ffff:198.51.100.7", "198.51.100.7"],
+        ["network", "::ffff:203.0.113.9/120", "203.0.113.0/24"]
       ] as const
       for (const [match, value, canonical] of values) {
         assert.strictEqual((yield* rule({ list: "allow", match, value })).value, canonical)
@@ -115,7 +116,13 @@ layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "fal
         ["author", "192.0.2.1"],
         ["network", "partner.example"],
         ["network", "192.0.2.0/33"],
-        ["network", "7"]
+        ["network", "7"],
+        // Other networks than they seem.
+        ["network", "192.168.1/24"],
+        ["network", "010.1.2.3"],
+        ["network", "0x0a.1.2.3"],
+        ["network", "192.0.2.0/08"],
+        ["network", "fe80::1%eth0"]
       ]
       for (const [match, value] of bad) {
         const { json, status } = yield* call("POST", "/sender-rules", { list: "block", match, value })
