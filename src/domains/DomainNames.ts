@@ -59,5 +59,17 @@ export const ofAddress = (address: string): string => {
   return address.slice(0, behind) + (canonical(address.slice(behind)) ?? address.slice(behind))
 }
 
+/**
+ * The spellings of an address, a name, or a part of one: as typed, with A-labels (`xn--mnchen-3ya`) and in Unicode
+ * (`münchen`). Mail has either of them.
+ */
+export const spellings = (typed: string): ReadonlyArray<string> => {
+  if (/^\p{ASCII}*$/u.test(typed) && !/xn--/i.test(typed)) return [typed]
+  const behind = typed.lastIndexOf("@") + 1
+  const domain = typed.slice(behind)
+  const forms = [domain, domainToASCII(domain), domainToUnicode(domain)].filter((form) => form !== "" || domain === "")
+  return [...new Set(forms)].map((form) => typed.slice(0, behind) + form)
+}
+
 /** Checks whether `name` is `parent` or a subdomain. */
 export const isWithin = (name: string, parent: string): boolean => name === parent || name.endsWith(`.${parent}`)

@@ -6,6 +6,7 @@ import { DomainId, DomainName, DomainStatus, Origin } from "../model/Domain.ts"
 import { SpamAction } from "../model/Spam.ts"
 import { WebhookAction } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
+import { spellings } from "./DomainNames.ts"
 import * as TakingMail from "./state/TakingMail.ts"
 
 /** A row of `domains`, with its catch-all. */
@@ -56,7 +57,7 @@ const conditions = (sql: SqlClient.SqlClient, { id, name, search, takesMail, wor
   ...(workspaceId === undefined ? [] : [sql`domains.workspace_id = ${workspaceId}`]),
   ...(id === undefined ? [] : [sql`domains.id = ${id}`]),
   ...(name === undefined ? [] : [sql`domains.name = ${name}`]),
-  ...(search === undefined ? [] : [sql`strpos(domains.name, ${search}) > 0`]),
+  ...(search === undefined ? [] : [sql.or(spellings(search).map((text) => sql`strpos(domains.name, ${text}) > 0`))]),
   ...(takesMail ? [TakingMail.condition(sql)] : [])
 ]
 

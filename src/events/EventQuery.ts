@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { HeavyReads } from "../database/HeavyReads.ts"
 import * as RecipientPattern from "../database/RecipientPattern.ts"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
+import * as DomainNames from "../domains/DomainNames.ts"
 import type { Delivery, DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
@@ -177,7 +178,13 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
         : [sql`${isDead ? sql`deliveries.recipient` : sql`lower(events.recipient)`} = lower(${recipient})`]),
       ...(from === undefined
         ? []
-        : [sql`${isDead ? sql`deliveries.sender` : sql`lower(events.sender)`} = lower(${from})`]),
+        : [
+            sql.or(
+              DomainNames.spellings(from).map(
+                (one) => sql`${isDead ? sql`deliveries.sender` : sql`lower(events.sender)`} = lower(${one})`
+              )
+            )
+          ]),
       ...(since === undefined ? [] : [sql`events.received_at >= ${DateTime.toDateUtc(since)}`]),
       ...(until === undefined ? [] : [sql`events.received_at <= ${DateTime.toDateUtc(until)}`]),
       ...(delivery === undefined ? [] : [isIn(delivery)]),

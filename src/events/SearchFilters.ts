@@ -1,4 +1,5 @@
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
+import * as DomainNames from "../domains/DomainNames.ts"
 import type { KindName } from "../model/MailKind.ts"
 import type { SpamVerdict } from "../model/Spam.ts"
 import * as Traits from "../model/Traits.ts"
@@ -37,14 +38,22 @@ export const make = (sql: SqlClient.SqlClient) => {
       ? []
       : [
           hasBit(Traits.bits.dmarcPass),
-          sql`right('.' || substring(lower(events.sender) FROM '[^@]*$'), ${fromDomain.length + 1}) = ${`.${fromDomain}`}`
+          sql.or(
+            DomainNames.spellings(fromDomain).map(
+              (name) =>
+                sql`right('.' || substring(lower(events.sender) FROM '[^@]*$'), ${[...name].length + 1}) = ${`.${name}`}`
+            )
+          )
         ]),
     ...(subject === undefined ? [] : [sql`position(lower(${subject}) IN lower(events.subject)) > 0`]),
-    ...(recipientPart === undefined ? [] : [sql`position(lower(${recipientPart}) IN lower(events.recipient)) > 0`]),
-    ...(fromPart === undefined ? [] : [sql`position(lower(${fromPart}) IN lower(events.sender)) > 0`]),
+    ...(recipientPart === undefined ? [] : [contains(sql`events.recipient`, recipientPart)]),
+    ...(fromPart === undefined ? [] : [contains(sql`events.sender`, fromPart)]),
     ...(tag === undefined ? [] : [sql`${tagOf} = lower(${tag})`]),
     ...(thread === undefined ? [] : [sql`events.thread_id = ${thread}::uuid`])
   ]
+
+  const contains = (address: Statement.Fragment, part: string) =>
+    sql.or(DomainNames.spellings(part).map((text) => sql`position(lower(${text}) IN lower(${address})) > 0`))
 
   const hasBit = (bit: number) => {
     const text = sql.literal(`${bit}`)

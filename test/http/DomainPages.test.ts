@@ -51,6 +51,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: operator, MAX_DOMAINS_PER_WORKSPACE: "0" })
         yield* list(`/api/domains?search=BCHER`, key)
       ]
       assert.deepStrictEqual([newest.names, older.names], [[`11.${name}`], ["xn--bcher-kva.example"]])
+      assert.deepStrictEqual((yield* list("/api/domains?search=b%C3%BCcher", key)).names, ["xn--bcher-kva.example"])
       assert.isNotNull(newest.json.next_cursor)
       assert.deepStrictEqual((yield* list("/api/domains?takes_mail=true", key)).names, [`1.${name}`])
       // No pattern of SQL.

@@ -96,7 +96,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const inbox = yield* withMail()
         const { json } = yield* inlet.call("POST", "/api/workspaces/keys", { key: inbox.key, body: { scope: "read" } })
         const reader = { ...inbox, key: json.api_key as string }
-        const wait = yield* Effect.forkChild(Effect.timed(get(reader, "wait=60&recipient=nobody@nowhere.example")))
+        const wait = yield* Effect.forkChild(Effect.timed(get(reader, "wait=60&from=nobody@nowhere.example")))
         const stream = yield* follow(reader)
         const own = yield* follow(inbox)
         // They have queried once.

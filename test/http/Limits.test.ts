@@ -240,7 +240,7 @@ layer(
         ])
         const reading = yield* Effect.forkChild(slow.trickle)
         const wait = yield* Effect.forkChild(
-          inlet.call("GET", `/api/domains/${domainId}/events?wait=8&recipient=nobody@nowhere.example`, { key })
+          inlet.call("GET", `/api/domains/${domainId}/events?wait=8&from=nobody@nowhere.example`, { key })
         )
         // Twice the limit. The kernel tells the service of progress only after 1.4 MB, a third of what it holds.
         yield* Effect.sleep("7 seconds")
@@ -380,7 +380,7 @@ describe("One workspace", () => {
         const status = Effect.map(inlet.call("GET", "/api/domains", { key }), ({ status }) => status)
         yield* OpenWaits.are(0)
         const waits = yield* Effect.forkChild(
-          Effect.replicateEffect(inlet.call("GET", `${list}?wait=30&recipient=nobody@nowhere.example`, { key }), 2, {
+          Effect.replicateEffect(inlet.call("GET", `${list}?wait=30&from=nobody@nowhere.example`, { key }), 2, {
             concurrency: 2
           })
         )

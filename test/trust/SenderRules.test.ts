@@ -30,7 +30,7 @@ const withDomain = Effect.fnUntraced(function* (webhookUrl?: string) {
   const rule = (body: Readonly<Record<string, unknown>>) =>
     Effect.map(call("POST", "/sender-rules", body), ({ json, status, text }) => {
       assert.strictEqual(status, 201, text)
-      return json as { readonly id: string; readonly value: string }
+      return json as { readonly id: string; readonly value: string; readonly note: string | null }
     })
   /** A simulated mail of this author, whose domain confirms it by default. Returns its event. */
   const mail = Effect.fnUntraced(function* (
@@ -131,6 +131,12 @@ layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "fal
       }
       const network = yield* call("POST", "/sender-rules", { list: "block", value: "192.0.2.0/24" })
       assert.match(network.json.error, /set match to network$/)
+      for (const note of ["a\0b", "two\nlines", "\ud800", "🎏".repeat(201)]) {
+        const { json } = yield* call("POST", "/sender-rules", { list: "block", value: "noted.example", note })
+        assert.match(json.error, /^note: Expected up to 200 characters/)
+      }
+      const note = "🎏".repeat(200)
+      assert.strictEqual((yield* rule({ list: "block", value: "noted.example", note })).note, note)
       const twice = yield* call("POST", "/sender-rules", { list: "block", value: "partner.example" })
       assert.strictEqual(twice.status, 409)
       assert.include(twice.json.error, json.sender_rules[0].id)

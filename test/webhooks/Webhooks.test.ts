@@ -92,6 +92,8 @@ layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0"
         list.map(({ id }) => id),
         [seven.id, agents.id, bots.id, domainId]
       )
+      const unfit = yield* call("PATCH", `/${bots.id}`, { description: "a\0b" })
+      assert.match(unfit.json.error, /^description: Expected up to 200 characters/)
       const changed = yield* call("PATCH", `/${bots.id}`, { pattern: "*-robots", action: "reject", description: null })
       assert.deepInclude(changed.json.webhook, { pattern: "*-robots", action: "reject", description: null })
       assert.deepStrictEqual((yield* call("GET", `/${bots.id}`)).json, changed.json.webhook)

@@ -14,6 +14,7 @@ import * as Settings from "../../Settings.ts"
 import { DomainStatistics } from "../../statistics/DomainStatistics.ts"
 import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
+import * as AddressQuery from "../requests/AddressQuery.ts"
 import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { LimitedCursors } from "../requests/LimitedCursors.ts"
@@ -89,7 +90,8 @@ export const layer = HttpApiBuilder.group(
         return { days: yield* statistics.of(id, query.days ?? daysByDefault) }
       }),
       refusals: Effect.fnUntraced(function* ({ params, query: { cursor: given, limit = refusalsOnAPage, ...filter } }) {
-        const { id } = yield* owned(params.id)
+        const { domain, id } = yield* owned(params.id)
+        yield* AddressQuery.requireAt(domain, filter.recipient)
         const holder = yield* CurrentWorkspace
         const only = holder.limit?.pattern
         const cursor = yield* cursors.open(holder, given)

@@ -23,6 +23,7 @@ import * as Download from "../answers/Download.ts"
 import * as EventPage from "../answers/EventPage.ts"
 import * as EventStream from "../answers/EventStream.ts"
 import * as HtmlPart from "../answers/HtmlPart.ts"
+import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { requestOf } from "../requests/ContentQuery.ts"
 import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
@@ -99,6 +100,7 @@ export const layer = HttpApiBuilder.group(
           return yield* new Invalid({ message: "wait: Expected no cursor beside it. A wait returns new events only" })
         }
         yield* TimeQuery.requireOrder(asked)
+        yield* AddressQuery.requireAt(domain, asked.recipient)
         if (wait > 0) yield* open.take(workspaceId)
         const cursor = yield* cursors.open(holder, given)
         const after = yield* cursors.open(holder, givenAfter)
@@ -154,8 +156,9 @@ export const layer = HttpApiBuilder.group(
         )
       }),
       stream: Effect.fnUntraced(function* ({ headers, params, query }) {
-        const { domainId, holder, only, scope, untilReplaced, workspaceId } = yield* owned(params.id)
+        const { domain, domainId, holder, only, scope, untilReplaced, workspaceId } = yield* owned(params.id)
         const { signed, view, ...asked } = query
+        yield* AddressQuery.requireAt(domain, asked.recipient)
         const isSigned = signed === "true"
         if (isSigned && scope === "read") return yield* Authorization.refusal("signed=true")
         if (isSigned && view !== undefined) {

@@ -4,6 +4,7 @@ import { Domains } from "../../domains/Domains.ts"
 import { Replays } from "../../events/Replays.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
+import * as AddressQuery from "../requests/AddressQuery.ts"
 import { CurrentWorkspace } from "../requests/CurrentWorkspace.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
@@ -19,15 +20,18 @@ export const layer = HttpApiBuilder.group(
     const replays = yield* Replays
     const limits = yield* WorkspaceLimits
 
-    /** The id, if the domain is in this workspace. */
+    /** The domain, if it is in this workspace. */
     const owned = (id: DomainId) =>
-      CurrentWorkspace.use((workspace) => Effect.as(domains.get({ workspaceId: workspace.id, id }), workspace.id))
+      CurrentWorkspace.use(({ id: workspaceId }) =>
+        Effect.map(domains.get({ workspaceId, id }), ({ domain }) => ({ domain, workspaceId }))
+      )
 
     return handlers.handleAll({
       start: Effect.fnUntraced(function* ({ params, payload }) {
-        const workspaceId = yield* owned(params.id)
+        const { domain, workspaceId } = yield* owned(params.id)
         const { dry_run = false, recipient = null, since = null, status, until = null, webhook_id = null } = payload
         yield* TimeQuery.requireOrder(payload)
+        yield* AddressQuery.requireAt(domain, recipient)
         const selection = { domainId: params.id, status, since, until, recipient }
         yield* limits.spend("replay", workspaceId)
         if (dry_run) return { total: yield* replays.count(selection) }

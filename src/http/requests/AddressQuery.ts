@@ -1,5 +1,7 @@
-import { Schema, SchemaGetter } from "effect"
+import { Effect, Schema, SchemaGetter } from "effect"
 import * as DomainNames from "../../domains/DomainNames.ts"
+import { Invalid } from "../../model/ApiError.ts"
+import type { DomainName } from "../../model/Domain.ts"
 
 /**
  * No address contains NUL, and Postgres rejects it. A regular expression for this would take a time that grows with the
@@ -19,3 +21,9 @@ export const Address = address(withPlus)
 
 /** An address at a domain of this service. Its mail has the domain in canonical form. */
 export const Recipient = address((text) => DomainNames.ofAddress(withPlus(text)))
+
+/** Refuses a recipient at another domain, for which nothing could ever be found. */
+export const requireAt = (domain: DomainName, recipient: string | null | undefined) =>
+  recipient == null || recipient.slice(recipient.lastIndexOf("@") + 1).toLowerCase() === domain
+    ? Effect.void
+    : Effect.fail(new Invalid({ message: `recipient: Expected an address at ${domain}` }))

@@ -7,6 +7,7 @@ import { EventId } from "../../model/InboundEvent.ts"
 import { longestValue, mostRules, SenderRule, SenderRuleId } from "../../model/SenderRule.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import { Note } from "../requests/Note.ts"
 
 const { action, list, match, value, webhook_id } = SenderRule.fields
 
@@ -25,11 +26,7 @@ export class SenderRulesApi extends HttpApiGroup.make("senderRules")
         value: value.check(Schema.isMaxLength(longestValue)),
         action: Schema.optionalKey(action.annotate({ message: "Expected hold or reject" })),
         webhook_id: Schema.optionalKey(webhook_id),
-        note: Schema.optionalKey(
-          Schema.NullOr(Schema.String.check(Schema.isMaxLength(200))).annotate({
-            description: "for people, up to 200 characters"
-          })
-        )
+        note: Note
       }),
       success: SenderRule.pipe(HttpApiSchema.status(201)),
       error: [Invalid.http, NotFound.http, Conflict.http]

@@ -17,6 +17,7 @@ import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as LimitedKeys from "../requests/LimitedKeys.ts"
+import { Note } from "../requests/Note.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import { Secret } from "../requests/Secret.ts"
 import * as WireFields from "../requests/WireFields.ts"
@@ -26,11 +27,6 @@ const one = { id: DomainId, webhookId: WebhookId }
 
 const url = Schema.optionalKey(
   Schema.NullOr(Schema.String).annotate({ description: `${WireFields.urlDescription}. For the action \`webhook\`` })
-)
-const description = Schema.optionalKey(
-  Schema.NullOr(Schema.String.check(Schema.isMaxLength(200))).annotate({
-    description: "for people, up to 200 characters"
-  })
 )
 const secret = Schema.optionalKey(
   Schema.Literals(["own", "workspace"]).annotate({
@@ -97,7 +93,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         action,
         webhookUrl: url,
         ...WireFields.fields,
-        description,
+        description: Note,
         kinds,
         secret
       }).check(isConsistent, WireFields.areBesideUrl),
@@ -133,7 +129,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         action,
         webhookUrl: url,
         ...WireFields.fields,
-        description,
+        description: Note,
         kinds,
         secret
       }).check(isConsistent, WireFields.areBesideUrl),

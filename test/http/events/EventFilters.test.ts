@@ -340,6 +340,55 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
     })
   )
 
+  it.effect("finds an author by either spelling of a domain, whichever the mail has", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const authors = ["jo@xn--mnchen-3ya.example", "jo@münchen.example"]
+      for (const author of [...authors, "jo@münster.example"]) {
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, `From: Jo <${author}>\r\n\r\nHi\r\n`)
+      }
+      yield* eventually(Mailbox.events(inbox), ({ length }) => length === 3)
+      const found = (query: string) =>
+        Effect.map(
+          inlet.call("GET", `/api/domains/${inbox.domainId}/events?${encodeURI(query)}`, { key: inbox.key }),
+          ({ json }) => new Set(json.events.map(({ from }: InboundEvent) => from))
+        )
+      for (const query of [
+        ...authors.map((author) => `from=${author}`),
+        "from=JO@MÜNCHEN.example",
+        "fromPart=MÜNCHEN",
+        "fromPart=o@münchen.ex",
+        "fromPart=xn--mnchen-3ya"
+      ]) {
+        assert.deepStrictEqual(yield* found(query), new Set(authors), query)
+      }
+    })
+  )
+
+  it.effect("refuses a recipient at another domain, for which no mail can come", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domain, domainId, key } = yield* inlet.inbox()
+      const refusal = { error: `recipient: Expected an address at ${domain}` }
+      const at = `/api/domains/${domainId}`
+      for (const path of [
+        "events?after=latest&wait=30&recipient=",
+        "events/stream?recipient=",
+        "refusals?recipient="
+      ]) {
+        for (const recipient of ["x@other.example", `x@sub.${domain}`, `Jo <jo@${domain}>`]) {
+          const { json, status } = yield* inlet.call("GET", `${at}/${path}${encodeURIComponent(recipient)}`, { key })
+          assert.deepStrictEqual([status, json], [400, refusal], path + recipient)
+        }
+      }
+      const body = { status: "held", recipient: "x@other.example" }
+      assert.deepStrictEqual((yield* inlet.call("POST", `${at}/replays`, { key, body })).json, refusal)
+      const { status } = yield* inlet.call("GET", `${at}/events?recipient=Any+tag@${domain.toUpperCase()}`, { key })
+      assert.strictEqual(status, 200)
+    })
+  )
+
   for (const [query, message] of [
     ["has=codes", "has: Expected one of code, link, attachment"],
     ["fromDomain=nonsense", "fromDomain: Expected a domain name such as github.com"],
