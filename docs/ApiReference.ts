@@ -1,4 +1,5 @@
 import * as OpenApiDocument from "../src/http/api/OpenApiDocument.ts"
+import * as OpenApiKeys from "../src/http/api/OpenApiKeys.ts"
 import type { Shape } from "../src/http/api/SchemaWords.ts"
 import * as SchemaWords from "../src/http/api/SchemaWords.ts"
 
@@ -73,6 +74,7 @@ const answers = (operation: OpenApiDocument.Operation): ReadonlyArray<string> =>
             : typeOf(shape)
     successes.set(text, [...(successes.get(text) ?? []), `\`${status}\``])
   }
+  const keys = OpenApiKeys.wordsOf(operation.security)
   // Every route can return these, so the conventions list them.
   const errors = statuses.map(([status]) => status).filter((status) => Number(status) >= 400 && status !== "500")
   return [
@@ -80,11 +82,9 @@ const answers = (operation: OpenApiDocument.Operation): ReadonlyArray<string> =>
     ...(errors.length === 0 ? [] : [`Errors: ${errors.map((status) => `\`${status}\``).join(", ")}.`]),
     ...(isOpen
       ? ["Requires no key."]
-      : OpenApiDocument.takesReadKey(operation)
-        ? ["Accepts a read key."]
-        : OpenApiDocument.takesIngestKey(operation)
-          ? ["Accepts an ingest key."]
-          : [])
+      : keys === undefined
+        ? []
+        : [`Accepts ${/^[aeiou]/.test(keys) ? "an" : "a"} ${keys}.`])
   ]
 }
 

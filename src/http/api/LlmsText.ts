@@ -4,6 +4,7 @@ import { mostWebhooks } from "../../model/Webhook.ts"
 import * as Settings from "../../Settings.ts"
 import { mostKeys } from "../../workspaces/WorkspaceKeys.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
+import * as OpenApiKeys from "./OpenApiKeys.ts"
 
 /** The guide for agents to this instance, at `/llms.txt`. The first request makes it. */
 export const layer = Layer.unwrap(
@@ -86,7 +87,8 @@ const routesOf = ({ paths, tags }: OpenApiDocument.Document): string =>
       if (!routes.some(({ operation }) => operation.security.some((one) => "bearer" in one))) return []
       const lines = routes.map(({ method, operation, path }) => {
         const query = operation.parameters.flatMap((parameter) => (parameter.in === "query" ? [parameter.name] : []))
-        return `- ${method.toUpperCase()} ${path}${query.length === 0 ? "" : ` (?${query.join(", ")})`}: ${operation.summary}${OpenApiDocument.takesReadKey(operation) ? " [read key]" : ""}`
+        const keys = OpenApiKeys.wordsOf(operation.security)
+        return `- ${method.toUpperCase()} ${path}${query.length === 0 ? "" : ` (?${query.join(", ")})`}: ${operation.summary}${keys === undefined ? "" : ` [${keys}]`}`
       })
       return [`### ${name}\n\n${lines.join("\n")}`]
     })
@@ -182,7 +184,7 @@ Without port 25 a relay hands mail over: POST /api/domains/{domain_id}/ingest?fr
 
 ## Webhooks
 
-Answer any 2xx once the event is safe. Verify first: X-Service-Signature is t=<unix seconds>,v1=<hex HMAC-SHA256 of "{t}.{raw body}" keyed with the whole secret, whsec_ included>; refuse a t more than 300 s off, and an X-Service-Event-Id that is not the event_id of the body. The Standard Webhooks headers are there too. Deduplicate on event_id. GET /api/domains/{id}/delivery-attempts lists every request; POST /api/domains/{id}/events/{event_id}/replay sends an event, with ?force=true one that was delivered. After an outage waiting deliveries follow by themselves. POST /api/domains/{id}/replays {"status": "dead"} (or held, delivered; with since, until, recipient) sends all of them in a job, and GET …/replays/{replay_id} has its progress.
+Answer any 2xx once the event is safe. Verify first: X-Service-Signature is t=<unix seconds>,v1=<hex HMAC-SHA256 of "{t}.{raw body}" keyed with the whole secret, whsec_ included>; refuse a t more than 300 s off, and an X-Service-Event-Id that is not the event_id of the body. The Standard Webhooks headers are there too. Deduplicate on event_id. GET /api/domains/{id}/delivery-attempts lists every request; POST /api/domains/{id}/events/{event_id}/replay sends an event, with ?force=true one that was delivered. After an outage waiting deliveries follow by themselves. POST /api/domains/{id}/replays {"status": "dead"} (or held, delivered; with since, until, recipient) sends all of them in a job. GET …/replays/{its id} has its progress.
 
 GET /api/operational-events tells what happened to the service itself, with a message for people: a paused webhook, dead letters, the day's quota, a lost MX record. PATCH /api/workspace {"opsWebhookUrl": "…"} has them posted, signed the same way, with "event": "operational" and a type.
 
@@ -194,7 +196,7 @@ Or buy one: GET /api/domains/search?q=example&tlds=com,net, then POST /api/domai
 
 ## A key for an agent that reads
 
-POST /api/workspaces/keys {"scope": "read"} gives a read key (ak_read_…), once: it reads mail, waits, follows and downloads, on the routes marked [read key] below. Everything else answers it 403: it buys, changes, simulates and deletes nothing. With "pattern": "agent-7" (or a glob, agent-*) or "domain_id" it sees, waits for, leases and settles only mail to these addresses; other events answer 404, routes about other mail 403. GET /api/workspaces/keys lists them, DELETE /api/workspaces/keys/{keyId} revokes one at once.
+POST /api/workspaces/keys {"scope": "read"} gives a read key (ak_read_…), once: it reads mail, waits, follows and downloads, on the routes marked [read key] below, also on those marked [read key without a limit]. Everything else answers it 403: it buys, changes, simulates and deletes nothing. With "pattern": "agent-7" (or a glob, agent-*) or "domain_id" it has a limit: it sees and waits for mail to these addresses alone on the routes marked [read key], and takes it on those marked [read key with a limit]. Other events answer 404. GET /api/workspaces/keys lists them, DELETE /api/workspaces/keys/{keyId} revokes one at once.
 
 ## Limits of this instance
 

@@ -91,6 +91,9 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "system.ready": { 200: "The database answers" }
 }
 
+/** The statuses with which a mail is refused that a relay hands over. */
+export const ofMail: ReadonlySet<string> = new Set(["413", "422", "429", "503"])
+
 /** The error statuses: name in the document, meaning and header. */
 export const errors = {
   400: { name: "BadRequest", description: "The request is invalid. The message names the field" },

@@ -173,7 +173,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       success: Schema.Struct({ days: Schema.Array(DayStatistics) }),
       error: [Invalid.http, NotFound.http]
     })
-      .annotateMerge(ReadKeys.allowedInPart)
+      .annotateMerge(ReadKeys.allowed)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get daily figures",
@@ -212,7 +212,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       success: Health,
       error: NotFound.http
     })
-      .annotateMerge(ReadKeys.allowedInPart)
+      .annotateMerge(ReadKeys.allowed)
       .annotateMerge(OpenApi.annotations({ summary: "Get the health of the webhook" })),
     HttpApiEndpoint.post("webhookTest", "/api/domains/:id/webhook/test", {
       params: one,

@@ -137,7 +137,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       success: HttpApiSchema.StreamSse({ data: Schema.Union([InboundEvent, BriefEvent, SignedRequest]) }),
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     })
-      .annotateMerge(ReadKeys.allowedInPart)
+      .annotateMerge(ReadKeys.allowed)
       .annotateMerge(LimitedKeys.filtered)
       .annotateMerge(
         OpenApi.annotations({

@@ -39,6 +39,19 @@ const IdempotencyKey = Schema.String.check(
     "names the message. The same key for the same recipient is the same message for seven days, also without a Message-ID. 422 for other bytes. Leave it out if the relay adds header fields on each attempt"
 })
 
+/** A refusal, with the reply that SMTP gives. Without one the request itself is at fault. */
+export const MailRefusal = Schema.Struct({
+  error: Schema.String,
+  smtp: Schema.optionalKey(
+    Schema.Struct({
+      code: Schema.Int.annotate({ description: "500 or more: for good" }),
+      enhanced: Schema.String,
+      text: Schema.String
+    }).annotate({ description: "the reply of SMTP. Absent if the request itself is refused" })
+  ),
+  recipients: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "the refused ones" }))
+}).annotate({ identifier: "MailRefusal" })
+
 export class IngestApi extends HttpApiGroup.make("ingest")
   .add(
     HttpApiEndpoint.post("ingest", "/api/domains/:id/ingest", {
@@ -56,7 +69,15 @@ export class IngestApi extends HttpApiGroup.make("ingest")
       headers: { "idempotency-key": Schema.optionalKey(IdempotencyKey) },
       payload: HttpApiSchema.StreamUint8Array({ contentType: "message/rfc822" }),
       success: Schema.Struct({ inbound_email_id: InboundEmailId }).pipe(HttpApiSchema.status(202)),
-      error: [Invalid.http, NotFound.http, TooLarge.http, Unprocessable.http, TooManyRequests.http, Unavailable.http]
+      error: [
+        Invalid.http,
+        NotFound.http,
+        TooLarge.http,
+        Unprocessable.http,
+        MailRefusal.pipe(HttpApiSchema.status(422)),
+        TooManyRequests.http,
+        Unavailable.http
+      ]
     })
       .annotateMerge(IngestKeys.allowed)
       .annotateMerge(WholeBody.ownReader)

@@ -12,7 +12,7 @@ export class OperationsApi extends HttpApiGroup.make("operations")
       success: LedgerPage.answer,
       error: Invalid.http
     })
-      .annotateMerge(ReadKeys.allowedInPart)
+      .annotateMerge(ReadKeys.allowed)
       .annotateMerge(
         OpenApi.annotations({
           summary: "List operational events, newest first",

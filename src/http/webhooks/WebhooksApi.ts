@@ -158,7 +158,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       success: Health,
       error: NotFound.http
     })
-      .annotateMerge(ReadKeys.allowedInPart)
+      .annotateMerge(ReadKeys.allowed)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the health of a webhook",

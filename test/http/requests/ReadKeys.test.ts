@@ -316,28 +316,35 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("has a 403 in the OpenAPI document exactly where it is refused", () =>
+    it.effect("is in the OpenAPI document and in llms.txt exactly where it is accepted, with and without a limit", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { json } = yield* inlet.call("GET", "/openapi.json")
         const { text } = yield* inlet.call("GET", "/llms.txt")
         for (const { limited, method, needs, path } of yield* routes) {
+          if (needs === "no key") continue
           const template = path.replace(/:(\w+)/g, "{$1}")
           const operation = json.paths[template]?.[method.toLowerCase()]
           if (operation === undefined) continue
-          const isRefusedInPart = path.endsWith("/events/stream") && needs === "any key"
-          const isRefused = needs === "its own key" || isRefusedInPart || limited === "refused"
-          // Elsewhere it tells of another site's cookie, or of a stranger where the operator is asked for.
-          if (needs !== "no key") assert.strictEqual("403" in operation.responses, isRefused, `${method} ${path}`)
-          assert.strictEqual(
-            operation.security.some((one: object) => "readKey" in one),
-            needs === "any key",
+          // An ingest key, too, is refused everywhere else.
+          assert.property(operation.responses, "403", `${method} ${path}`)
+          const isLimited = limited !== "refused"
+          const schemes = operation.security.flatMap((one: object) => Object.keys(one))
+          assert.deepStrictEqual(
+            [schemes.includes("readKey"), schemes.includes("limitedReadKey")],
+            [needs === "any key", isLimited],
             `${method} ${path}`
           )
           const starts = [" ", ":"].map((next) => `- ${method} ${template}${next}`)
-          const line = text.split("\n").find((line) => starts.some((start) => line.startsWith(start)))
-          // Routes without a workspace key are not in the text.
-          assert.strictEqual(line?.endsWith(" [read key]") ?? false, needs === "any key", `${method} ${path}`)
+          const line = text.split("\n").find((line) => starts.some((start) => line.startsWith(start))) ?? ""
+          const mark =
+            needs === "any key"
+              ? `[read key${isLimited ? "" : " without a limit"}]`
+              : isLimited
+                ? "[read key with a limit]"
+                : undefined
+          const [, shown] = /(\[read key.*\])$/.exec(line) ?? []
+          assert.strictEqual(shown, mark, `${method} ${path}`)
         }
       })
     )
