@@ -105,7 +105,7 @@ const alreadyDelivered = (domainId: DomainId, eventId: EventId) =>
 const notPending = {
   delivered: alreadyDelivered,
   dead: (domainId: DomainId, eventId: EventId) =>
-    `This delivery is dead, because its last retry failed. ${routeOf(domainId, eventId, "replay")} queues it again`,
+    `This delivery is dead, because its last attempt failed. ${routeOf(domainId, eventId, "replay")} queues it again`,
   held: (domainId: DomainId, eventId: EventId) =>
     `This delivery is held, because its webhook had no URL, or because a sender rule or the mail scanner holds it. Set a URL, and ${routeOf(domainId, eventId, "replay")}, or ${routeOf(domainId, eventId, "release")}`
 }

@@ -33,7 +33,7 @@ export const webhook = (
     return warning(
       "webhook",
       `No webhook is set, so Inlet holds mail. ${events(held, "is held", "are held")}`,
-      `Set a webhook with PATCH ${route}/delivery {"webhookUrl": "https://…"}. Held events follow after inlet replay --held. Without a webhook, events can still be listed`
+      `Set a webhook with PATCH ${route}/delivery {"webhookUrl": "https://…"}. Held events follow after POST ${route}/replays {"status": "held"}. Without a webhook, events can still be listed`
     )
   }
   // The path of the URL may contain a token.
@@ -58,7 +58,7 @@ export const webhook = (
     return warning(
       "webhook",
       `The webhook at ${where} works, and ${events(dead, "is a dead letter", "are dead letters")}, because every attempt failed`,
-      "Deliver them again with inlet replay --dead"
+      `Deliver them again with POST ${route}/replays {"status": "dead"}`
     )
   }
   return last_success_at === null
@@ -77,7 +77,7 @@ export const others = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<HealthCh
         error(
           "webhook",
           `The webhook ${pattern} ${state}has failed every request since ${secondOf(failing_since)}`,
-          `POST ${route}/test shows its answer. Waiting events follow once it answers 2xx, and inlet replay --dead delivers dead letters again`
+          `POST ${route}/test shows its answer. Waiting events follow once it answers 2xx, and POST /api/domains/${domain_id}/replays {"status": "dead"} delivers dead letters again`
         )
       ]
     }

@@ -94,7 +94,7 @@ export const layer = HttpRouter.middleware(
                 Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), (exit) =>
                   Exit.isFailure(exit) && isUnrouted(exit.cause)
                     ? Effect.succeed(unrouted(request, path, methodsOf.of(path)))
-                    : answerOf(exit, largest)
+                    : answerOf(exit, path, largest)
                 )
               )
         const response = yield* handled.pipe(
@@ -138,8 +138,6 @@ export const layer = HttpRouter.middleware(
   { global: true }
 )
 
-const noRoute = "No such route. GET /llms.txt describes the API, and GET /docs has every route"
-
 const failure = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ error: message }, { status })
 
 /** As HTTP/1.1 demands (RFC 9112, section 3.2). Node keeps the first of several. */
@@ -182,7 +180,7 @@ const unrouted = (
   if (allowed.length === 0 || allowed.includes(method) || path.startsWith("/admin/")) {
     const isForPeople = NotFoundPage.isWanted({ accept: headers.accept, method, path })
     return HttpServerResponse.setHeader(
-      isForPeople ? PageFrame.answer(NotFoundPage.page, 404) : failure(404, noRoute),
+      isForPeople ? PageFrame.answer(NotFoundPage.page, 404) : failure(404, NotFoundPage.noRoute),
       "vary",
       "accept"
     )
@@ -195,6 +193,7 @@ const unrouted = (
 
 const answerOf = Effect.fnUntraced(function* (
   exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>,
+  path: string,
   largest: number
 ) {
   if (Exit.isSuccess(exit)) {
@@ -203,7 +202,7 @@ const answerOf = Effect.fnUntraced(function* (
       body._tag !== "Empty" && (headers["content-type"] ?? body.contentType)?.startsWith("application/json")
     if (status < 400 || isOurs === true) return exit.value
     // Another content type counts as a body of the wrong form.
-    if (status === 415) return failure(400, "Content-Type: Expected application/json")
+    if (status === 415) return failure(400, wrongType(path))
     return failure(status, words[status] ?? "The request failed")
   }
   if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
@@ -221,9 +220,12 @@ const answerOf = Effect.fnUntraced(function* (
   return failure(500, "internal error")
 })
 
+const wrongType = (path: string) =>
+  `Content-Type: Expected application/json${path.endsWith("/simulate") ? ", or message/rfc822 for a whole message" : ""}`
+
 const words: Record<number, string> = {
   400: "The request is not valid HTTP or JSON",
-  404: noRoute
+  404: NotFoundPage.noRoute
 }
 
 /** A body that exceeded the limit while it was read. */

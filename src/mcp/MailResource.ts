@@ -35,7 +35,8 @@ export const add = Effect.gen(function* () {
         ].join("\n")
         return { contents: [{ uri, mimeType: "text/markdown", text }] }
       },
-      Effect.catchTag("SqlError", (error) =>
+      // The library answers with the message of a failure, and no more.
+      Effect.catch((error) =>
         Effect.flatMap(Tool.inWords(error), (message) => Effect.fail(new Unavailable({ message })))
       )
     )

@@ -1,14 +1,16 @@
 import { Effect, Schema } from "effect"
 import { McpServer } from "effect/ai"
 
+const expected = "Expected a site such as github.com"
+
 /** The prompt for verifying an account. */
 export const add = McpServer.registerPrompt({
   name: "verify_account",
   description: "Sign up at a site with an address of your own, and verify it",
   parameters: {
-    site: Schema.String.check(Schema.isMaxLength(253, { message: "Expected a site such as github.com" })).annotate({
-      description: "such as github.com"
-    })
+    site: Schema.String.check(Schema.isMaxLength(253, { message: expected }))
+      .annotate({ description: "such as github.com" })
+      .pipe(Schema.annotateKey({ messageMissingKey: expected }))
   },
   content: ({ site }) =>
     Effect.succeed(

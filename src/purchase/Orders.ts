@@ -249,8 +249,8 @@ const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
       if (row.domainId === null)
         return [`The name is registered; the domain was deleted from this workspace. ${again(row.name)}`]
       return [
-        "Inlet verifies the domain by itself once its DNS records are visible, in minutes.",
-        `Set the webhook with PATCH /api/domains/${row.domainId}/delivery when GET /api/domains/${row.domainId} says mx_pending.`
+        `Inlet verifies the domain by itself once its DNS records are visible, in minutes. GET /api/domains/${row.domainId} has its status.`,
+        `Once that is mx_pending, verified or live, it takes mail: set its webhook with PATCH /api/domains/${row.domainId}/delivery, unless it has one.`
       ]
     case "expired":
       return ["The checkout was not paid, and nothing was charged. Order again with POST /api/domains/purchase."]

@@ -140,7 +140,7 @@ const state = (mail: ReadMail): State => {
         step: wrong(
           "state",
           last?.requestedAt ?? null,
-          `Dead letter: the last attempt failed. ${lastError ?? ""}`.trim(),
+          `Dead letter, because the last attempt failed${lastError === null ? "" : `: ${lastError}`}`,
           `${last === undefined ? AnswerAdvice.of({ statusCode: null, error: lastError }) : adviceOn(last)}. Then POST /api/domains/${domainId}/events/${eventId}/replay`
         )
       }

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import * as NotFoundPage from "../../src/http/pages/NotFoundPage.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
@@ -131,7 +132,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
       const held = yield* holder("safe.example.com")
       for (const key of [undefined, waiting.key, held.key]) {
         const { json, status } = yield* inlet.call("DELETE", "/admin/domains/safe.example.com", { key })
-        assert.deepStrictEqual([status, json], [404, { error: "No such route" }])
+        assert.deepStrictEqual([status, json], [404, { error: NotFoundPage.noRoute }])
       }
       assert.strictEqual((yield* inlet.call("DELETE", "/admin/domains/com", operator)).status, 400)
       assert.strictEqual((yield* held.get).status, 200)

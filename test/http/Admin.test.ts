@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as NotFoundPage from "../../src/http/pages/NotFoundPage.ts"
 import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
@@ -61,7 +62,7 @@ describe("The operator routes", () => {
             yield* inlet.call("POST", `${path}/enable`, { key })
           ]) {
             assert.strictEqual(answer.status, 404)
-            assert.deepStrictEqual(answer.json, { error: "No such route" })
+            assert.deepStrictEqual(answer.json, { error: NotFoundPage.noRoute })
             assert.notProperty(answer.headers, "www-authenticate")
           }
         }

@@ -269,7 +269,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         assert.strictEqual(status, 409)
         assert.strictEqual(
           json.error,
-          "The wallet has too little money. The domain costs $72.97 and the balance is $50.00"
+          "The wallet has too little money. The domain costs $72.97 and the balance is $50.00. Order fewer years or another name: GET /api/domains/search?q=… has prices"
         )
         assert.lengthOf((yield* wallet).entries, 1)
         assert.deepStrictEqual(yield* registrations("too-dear.io"), [])
@@ -412,7 +412,7 @@ layer(RoomForMany, { excludeTestServices: true, timeout: "60 seconds" })("Concur
           assert.strictEqual(status, 409)
           assert.match(
             json.error,
-            /^The wallet has too little money. The domain costs \$12\.98 and the balance is \$\d+\.\d\d$/
+            /^The wallet has too little money. The domain costs \$12\.98 and the balance is \$\d+\.\d\d\. Order fewer years/
           )
         }
       }

@@ -43,7 +43,7 @@ const question = Effect.fnUntraced(function* <A, E extends Service.Failure, R>(
   const { admin } = yield* Service.connect(baseUrl, yield* token)
   return yield* Service.answered(baseUrl, asked(admin)).pipe(
     Effect.mapError((error) =>
-      error.message === "No such route"
+      error.message.startsWith("No such route")
         ? new CommandFailed({ message: `${baseUrl} rejects this ADMIN_TOKEN, or has no admin routes` })
         : error
     )

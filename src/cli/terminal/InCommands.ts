@@ -38,6 +38,7 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["GET /api/domains/:id/replays/:id", "inlet replays get $2 --domain $1"],
   ["GET /api/domains/:id/replays", "inlet replays list --domain $1"],
   ['POST /api/domains/:id/replays {"status": "dead"}', "inlet replay --dead --domain $1"],
+  ['POST /api/domains/:id/replays {"status": "held"}', "inlet replay --held --domain $1"],
   ['PATCH /api/domains/:id {"spam": "tag"}', "inlet domains spam $1 tag"],
   ["DELETE /api/domains/:id", "inlet domains remove $1"],
   ["GET /api/domains/:id", "inlet domains get $1"],

@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Forbidden, NotFound } from "../../model/ApiError.ts"
+import * as NotFoundPage from "../pages/NotFoundPage.ts"
 import * as DatabaseErrors from "../requests/DatabaseErrors.ts"
 import { Operator } from "../requests/Operator.ts"
 import * as WholeBody from "../requests/WholeBody.ts"
@@ -25,7 +26,7 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthoriza
               ? DatabaseErrors.answer(isCaller.failure)
               : Effect.fail(isCaller.failure)
           }
-          return isCaller.success ? yield* httpEffect : yield* new NotFound({ message: "No such route" })
+          return isCaller.success ? yield* httpEffect : yield* new NotFound({ message: NotFoundPage.noRoute })
         })
       })
     })

@@ -1,5 +1,8 @@
 import * as PageFrame from "./PageFrame.ts"
 
+/** What programs get. */
+export const noRoute = "No such route. GET /llms.txt describes the API, and GET /docs has every route"
+
 /** The page for unknown URLs, with links to the demo inbox and the docs. */
 export const page = PageFrame.render({
   title: "No such page · Inlet",

@@ -83,7 +83,7 @@ export class Wallet extends Context.Service<
         if (debited.length > 0) return
         const left = yield* balance(workspaceId)
         return yield* new Conflict({
-          message: `The wallet has too little money. The domain costs ${Cents.dollars(priceCents)} and the balance is ${Cents.dollars(left)}`
+          message: `The wallet has too little money. The domain costs ${Cents.dollars(priceCents)} and the balance is ${Cents.dollars(left)}. Order fewer years or another name: GET /api/domains/search?q=… has prices`
         })
       })
 
