@@ -24,7 +24,9 @@ export const DayStatistics = Schema.Struct({
   unscanned: count.annotate({ description: "those that it could not scan" }),
   delivered: count.annotate({ description: "attempts of that day with a 2xx" }),
   failed: count.annotate({ description: "attempts of that day without one" }),
-  dead: count.annotate({ description: "deliveries that became dead letters that day" }),
+  dead: count.annotate({
+    description: "deliveries that became dead letters that day, and were not replayed before they were counted"
+  }),
   p50_ms: Schema.NullOr(count).annotate({ description: "median time from receipt to 2xx, to a fifth" }),
   p99_ms: Schema.NullOr(count),
   refused: Schema.Array(Schema.Struct({ reason: RefusalReason, count })).annotate({

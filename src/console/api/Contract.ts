@@ -165,7 +165,7 @@ export interface DayStatistics {
   readonly delivered: number
   /** attempts of that day without one */
   readonly failed: number
-  /** deliveries that became dead letters that day */
+  /** deliveries that became dead letters that day, and were not replayed before they were counted */
   readonly dead: number
   /** median time from receipt to 2xx, to a fifth */
   readonly p50_ms: number | null
