@@ -23,8 +23,8 @@ export interface InletWorkerFixtures {
   readonly inlet: Inlet
 }
 
-/** Milliseconds of a test's time reserved for reporting an error. */
-const margin = 1_500
+/** Milliseconds of a test's time that are reserved for its last wait to end and to be reported, also on a busy machine. */
+const marginOf = (timeout: number) => Math.max(1_500, timeout / 8)
 
 /** Playwright's `test` with the fixtures `inbox` and `inlet`. `mergeTests` combines it with others. */
 export const test = base.extend<InletFixtures, InletUse & InletWorkerFixtures>({
@@ -44,7 +44,8 @@ export const test = base.extend<InletFixtures, InletUse & InletWorkerFixtures>({
     const began = performance.now()
     const over = new AbortController()
     const patience = inletOptions.timeout ?? 20_000
-    const left = () => (testInfo.timeout === 0 ? patience : began + testInfo.timeout - margin - performance.now())
+    const left = () =>
+      testInfo.timeout === 0 ? patience : began + testInfo.timeout - marginOf(testInfo.timeout) - performance.now()
     await use(
       await inlet.inbox({
         domain: inletOptions.domain,
