@@ -700,6 +700,24 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("signs in with a link that is opened in a tab with the sign-in page", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const { key } = yield* inlet.inbox()
+          const { json } = yield* inlet.call("POST", "/api/console/links", { key })
+          const { hash } = new URL(json.url)
+          yield* step(() => page.goto(`${inlet.url}/console/sign-in`))
+          yield* step(() => page.getByRole("heading", { name: "With a key" }).waitFor())
+          yield* step(() => page.goto(`${inlet.url}/console/sign-in${hash}`))
+          const button = page.getByRole("button", { name: "Sign in with this link" })
+          yield* step(() => button.waitFor({ timeout: 10_000 }))
+          assert.strictEqual(page.url(), `${inlet.url}/console/sign-in`)
+          yield* step(() => button.click())
+          yield* step(() => page.waitForURL(/\/inbox$/))
+        })
+      )
+    )
+
     it.effect("says why it asks to sign in again after the key was replaced elsewhere", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {

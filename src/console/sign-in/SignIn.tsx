@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals"
+import { signal, useSignal } from "@preact/signals"
 import { useLocation, useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
 import type { Answers } from "../api/Contract.ts"
@@ -10,9 +10,19 @@ import { Page } from "../frame/Page.tsx"
 
 type Created = Answers["POST /api/workspaces"]
 
-/** Takes the token of a link out of the address at once. It is used after a click, so that no other page signs in. */
-const takenLink = /^#link=([\w-]+)$/.exec(location.hash)?.[1]
-if (takenLink !== undefined) history.replaceState(null, "", location.pathname)
+/** The token of the link that opened this page. It is used after a click, so that no other page signs in. */
+const link = signal<string | undefined>(undefined)
+
+/** Takes the token of a link out of the address at once. */
+const takeLink = () => {
+  const token = /^#link=([\w-]+)$/.exec(location.hash)?.[1]
+  if (token === undefined) return
+  history.replaceState(null, "", `${location.pathname}${location.search}`)
+  link.value = token
+}
+takeLink()
+// A link that is opened in a tab with this page changes the hash and loads nothing.
+addEventListener("hashchange", takeLink)
 
 /** The page of the console to go to after a sign-in. */
 const targetOf = (query: Readonly<Record<string, string>>): string =>
@@ -22,7 +32,6 @@ const targetOf = (query: Readonly<Record<string, string>>): string =>
 export const SignIn = () => {
   const { query } = useRoute()
   const { route } = useLocation()
-  const link = useSignal(takenLink)
   const { error, isRunning, run } = useAction()
   const key = useSignal("")
   const created = useSignal<Created | undefined>(undefined)
