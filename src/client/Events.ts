@@ -11,7 +11,7 @@ import type {
   ListQuery,
   WorkspaceEvent
 } from "./Contract.ts"
-import { type CallOptions, grace, type Requests } from "./Requests.ts"
+import { bounded, type CallOptions, grace, type Requests } from "./Requests.ts"
 
 export type View = NonNullable<ListQuery["view"]>
 
@@ -73,7 +73,8 @@ export class Events {
     asked: WaitQuery<V> = {},
     options: CallOptions = {}
   ): Promise<EventPage<V>> {
-    const { signal, timeout = this.#requests.timeout } = options
+    const { signal, timeout: given = this.#requests.timeout } = options
+    const timeout = bounded(given)
     // The first look is a list, which by itself has held mail, too.
     const query = { ...asked, trust: asked.trust ?? ("passed" as const) }
     const ends = performance.now() + timeout

@@ -2,7 +2,7 @@
 import type { BriefEvent, ListedEvent, ListQuery } from "./Contract.ts"
 import type { Events } from "./Events.ts"
 import { type ArrivedMail, NoMail, UnwantedMail } from "./InletError.ts"
-import { type CallOptions, seconds } from "./Requests.ts"
+import { bounded, type CallOptions, seconds } from "./Requests.ts"
 
 export interface InboxOptions {
   /** Name or id of the domain. Default the only domain that takes mail, or the instant inbox if there is none. */
@@ -31,10 +31,12 @@ const linkKinds: ReadonlyArray<LinkKind> = ["verify", "login", "reset", "invite"
 
 const optionNames: ReadonlyArray<string> = ["domain", "localPart", "timeout", "signal"]
 
-/** Throws for an option that does not exist, because programs without types would have another inbox than they want. */
-export const requireKnown = (options: object): void => {
+/** Throws for a wrong timeout, and for an unknown option, which in programs without types would mean another inbox. */
+export const checkOptions = (options: InboxOptions): void => {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name))
   if (unknown !== undefined) throw new TypeError(`${unknown}: Expected one of ${optionNames.join(", ")}`)
+  const { timeout } = options
+  if (timeout !== undefined && typeof timeout !== "function") bounded(timeout)
 }
 
 /** Where a wait begins, in place of the position of the inbox. */
@@ -127,7 +129,7 @@ export class Inbox {
   async none(milliseconds: number, question: Omit<MailQuestion, "timeout"> = {}): Promise<void> {
     const { signal: _, ...filter } = question
     const { signal } = this.#callOf(question)
-    const ends = performance.now() + milliseconds
+    const ends = performance.now() + bounded(milliseconds, "milliseconds")
     let { after } = this.#options
     for (;;) {
       const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - performance.now()) })
@@ -189,9 +191,11 @@ export class Inbox {
 
   #callOf({ signal, timeout }: CallOptions) {
     const { signal: own, timeout: usual } = this.#options
+    // A function returns the time left, which may be negative.
+    const patience = timeout ?? (typeof usual === "number" ? usual : Math.max(0, usual()))
     return {
       signal: own === undefined || signal === undefined ? (own ?? signal) : AbortSignal.any([own, signal]),
-      timeout: timeout ?? (typeof usual === "number" ? usual : usual())
+      timeout: bounded(patience)
     }
   }
 

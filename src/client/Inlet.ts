@@ -17,7 +17,7 @@ import type {
 import { Deliveries } from "./Deliveries.ts"
 import { Domains } from "./Domains.ts"
 import { at, Events, segment } from "./Events.ts"
-import { Inbox, type InboxOptions, requireKnown } from "./Inbox.ts"
+import { checkOptions, Inbox, type InboxOptions } from "./Inbox.ts"
 import { ApiError } from "./InletError.ts"
 import { type CallOptions, type Place, Requests } from "./Requests.ts"
 import { Senders } from "./Senders.ts"
@@ -149,7 +149,7 @@ export class Inlet {
    * mail after the first inbox of this client counts.
    */
   async inbox(options: InboxOptions = {}): Promise<Inbox> {
-    requireKnown(options)
+    checkOptions(options)
     const name = options.domain ?? ""
     const known = this.#homes.get(name)
     const home = known ?? this.#home(options.domain)

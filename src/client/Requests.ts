@@ -134,10 +134,10 @@ export class Requests {
 /** The longest time that timers take, in milliseconds. */
 const longest = 2 ** 31 - 1 - grace
 
-/** A timeout in milliseconds. `Infinity` is some 24 days. */
-const bounded = (timeout: number): number => {
+/** A timeout in milliseconds. `Infinity` is some 24 days. Throws a `TypeError` that names the argument otherwise. */
+export const bounded = (timeout: number, name = "timeout"): number => {
   if (typeof timeout === "number" && timeout >= 0) return Math.min(timeout, longest)
-  throw new TypeError("timeout: Expected milliseconds, such as 20000")
+  throw new TypeError(`${name}: Expected milliseconds, such as 20000`)
 }
 
 export const seconds = (milliseconds: number) => `${Math.round(milliseconds / 100) / 10} s`

@@ -1,7 +1,8 @@
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ApiError, Inlet, NoAnswer } from "../../src/client.ts"
+import { Inbox } from "../../src/client/Inbox.ts"
+import { ApiError, Inlet, NoAnswer, NoMail } from "../../src/client.ts"
 import * as Ports from "../Ports.ts"
 import { failure } from "./Failure.ts"
 import * as ScriptedService from "./ScriptedService.ts"
@@ -153,6 +154,31 @@ describe("A request of the client", () => {
       assert.deepStrictEqual(requests, [])
       const domains = yield* Effect.promise(() => inlet.domains.list({ timeout: Number.POSITIVE_INFINITY }))
       assert.deepStrictEqual(domains, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a negative timeout of a wait before it asks the service", () =>
+    Effect.gen(function* () {
+      const page = { events: [], next_cursor: null, cursor_now: "now" }
+      const { inlet, requests } = yield* clientOf({ body: page })
+      const inbox = new Inbox(inlet.events, { domain: "a.example", domainId: "d", after: "now", timeout: 100 })
+      for (const call of [
+        () => inlet.events.wait("d", {}, { timeout: -5 }),
+        () => inlet.deliveries.lease("d", {}, { timeout: -5 }),
+        () => inlet.domains.pages({}, { timeout: -5 }).next(),
+        () => inlet.inbox({ timeout: -5 }),
+        () => inbox.code({ timeout: -20_000 }),
+        () => inbox.link("verify", { timeout: -5 }),
+        () => inbox.mail({ timeout: Number.NaN }),
+        () => inbox.none(-5)
+      ]) {
+        const error = yield* failure(call)
+        assert.instanceOf(error, TypeError, `${call}`)
+        assert.match(`${error}`, /(timeout|milliseconds): Expected milliseconds, such as 20000/)
+      }
+      assert.deepStrictEqual(requests, [])
+      const late = new Inbox(inlet.events, { domain: "a.example", domainId: "d", after: "now", timeout: () => -5 })
+      assert.instanceOf(yield* failure(() => late.code()), NoMail)
     }).pipe(Effect.scoped)
   )
 
