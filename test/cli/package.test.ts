@@ -202,7 +202,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
         yield* receiver.says(`${eventId}: Grüße, for agent@example.com\n`)
         const refused = yield* call(url, "POST", "/", { body: body.replace("Grüße", "Grusse"), headers })
         assert.strictEqual(refused.status, 401)
-        assert.match(refused.text, /^The signature does not match/)
+        assert.match(refused.text, /^SignatureMismatch: The signature does not match/)
       }).pipe(Effect.scoped)
     )
 
