@@ -1,5 +1,6 @@
 // @effect-diagnostics asyncFunction:off
 // Four tasks of an agent with its mail over MCP, with the official client and without a model.
+// Install the client first: npm install @modelcontextprotocol/client
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 
 /** The tools of an instance, and all text that a model would have read. */
