@@ -1,10 +1,10 @@
 import { call } from "../api/Api.ts"
 import type { HealthCheck } from "../api/Contract.ts"
-import { inConsole } from "../api/InConsole.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
+import { Message } from "../frame/Message.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
 import { Tag, type Tone } from "../frame/Tag.tsx"
 
@@ -49,15 +49,23 @@ export const DomainHealth = ({ id }: { readonly id: string }) => {
       {loaded === undefined && health.error.value === undefined && <Skeleton lines={4} />}
       {loaded !== undefined && (
         <>
-          <p>{inConsole(loaded.summary)}</p>
+          <p>
+            <Message text={loaded.summary} />
+          </p>
           <ul class="checks">
             {loaded.checks.map(({ check, message, remedy, status }) => (
               <li key={`${check} ${message}`}>
                 <h3>
                   {names[check]} <Tag tone={tones[status]}>{words[status]}</Tag>
                 </h3>
-                <p>{inConsole(message)}</p>
-                {remedy !== null && <p class="remedy">{inConsole(remedy)}</p>}
+                <p>
+                  <Message text={message} />
+                </p>
+                {remedy !== null && (
+                  <p class="remedy">
+                    <Message text={remedy} />
+                  </p>
+                )}
               </li>
             ))}
           </ul>

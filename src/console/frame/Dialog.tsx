@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
+import { Message } from "./Message.tsx"
 
 /** A modal dialog. Escape and a click beside it close it. */
 export const Dialog = ({
@@ -75,7 +76,7 @@ export const Problem = ({
 }) =>
   message === undefined ? null : (
     <p class="problem" role="alert">
-      {message}
+      <Message text={message} />
       {retry !== undefined && (
         <>
           {" "}

@@ -1,10 +1,10 @@
 import { useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
 import type { Refusal } from "../api/Contract.ts"
-import { inConsole } from "../api/InConsole.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { number } from "../frame/Figures.ts"
+import { Message } from "../frame/Message.tsx"
 import { useOlder } from "../frame/Older.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
@@ -72,7 +72,9 @@ const Item = ({
       <Time at={last_at} />
       {count > 1 && <span class="soft">, {number(count)} times</span>}
     </p>
-    <p>{inConsole(remedy)}</p>
+    <p>
+      <Message text={remedy} />
+    </p>
     <p class="soft">{reply}</p>
   </li>
 )

@@ -5,6 +5,7 @@ import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { domains } from "../api/Session.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
+import { Message } from "../frame/Message.tsx"
 import { useOlder } from "../frame/Older.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
@@ -135,7 +136,11 @@ const Found = ({
           isOwn={!isOfAll || domains.value?.some(({ id }) => id === entry.domain_id) === true}
         />
       ))}
-      {page.hint !== null && <p class="empty">{inConsole(page.hint)}</p>}
+      {page.hint !== null && (
+        <p class="empty">
+          <Message text={page.hint} />
+        </p>
+      )}
       {page.hint === null && all.value.length === 0 && <p class="empty">No match among the newest mail.</p>}
       {button("Search older mail")}
     </>

@@ -1,5 +1,5 @@
 import type { TraceEntry, TraceStep } from "../api/Contract.ts"
-import { inConsole } from "../api/InConsole.ts"
+import { Message } from "../frame/Message.tsx"
 import { Tag, type Tone } from "../frame/Tag.tsx"
 import { ExactTime, Time } from "../frame/Time.tsx"
 
@@ -46,8 +46,14 @@ export const TracedMail = ({
         {subject !== null && <span class="soft">{subject} </span>}
         <Time at={at} />
       </summary>
-      <p>{inConsole(summary)}</p>
-      {remedy !== null && <p class="problem">{inConsole(remedy)}</p>}
+      <p>
+        <Message text={summary} />
+      </p>
+      {remedy !== null && (
+        <p class="problem">
+          <Message text={remedy} />
+        </p>
+      )}
       <ol class="timeline" aria-label="Steps">
         {steps.map((step, index) => (
           <Step key={index} step={step} isSaid={remedy === step.remedy} />
@@ -87,7 +93,7 @@ const Step = ({
 }) => (
   <li class="attempt">
     <p>
-      <Tag tone={ok ? "good" : "bad"}>{titles[step]}</Tag> {inConsole(text)}
+      <Tag tone={ok ? "good" : "bad"}>{titles[step]}</Tag> <Message text={text} />
       {at !== null && (
         <span class="soft">
           {" "}
@@ -95,6 +101,10 @@ const Step = ({
         </span>
       )}
     </p>
-    {remedy !== null && !isSaid && <p class="attempt-error">{inConsole(remedy)}</p>}
+    {remedy !== null && !isSaid && (
+      <p class="attempt-error">
+        <Message text={remedy} />
+      </p>
+    )}
   </li>
 )

@@ -1,0 +1,80 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { BrowserContextOptions } from "playwright-core"
+import * as Needs from "../Needs.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { Browser, step, textOf, type Window } from "./Browser.ts"
+import * as Console from "./Console.ts"
+
+const World = Layer.merge(TestInlet.layer(), Browser.layer)
+
+/** A window of a visitor who is signed in. */
+const visiting = <E, R>(
+  steps: (
+    place: Window & { readonly url: string; readonly domainId: string; readonly key: string }
+  ) => Effect.Effect<void, E, R>,
+  options: BrowserContextOptions = {}
+) =>
+  Effect.gen(function* () {
+    const inlet = yield* TestInlet
+    const browser = yield* Browser
+    const { domainId, key } = yield* inlet.inbox()
+    yield* browser.visit({ locale: "en-US", timezoneId: "America/New_York", ...options }, (window) =>
+      Effect.andThen(Console.enter(window.page, inlet.url, key), steps({ ...window, url: inlet.url, domainId, key }))
+    )
+  })
+
+/** Answers requests of the page at this path in place of the service. */
+const answer = (page: Window["page"], path: string, json: object) =>
+  step(() => page.route(`**${path}`, (route) => route.fulfill({ json })))
+
+const refusal = {
+  id: "r-1",
+  reason: "too_large",
+  from: "a@sender.example",
+  recipient: "b@one.example",
+  subject: null,
+  remedy: "Send less",
+  reply: "552 5.3.4 The message exceeds the size limit",
+  count: 1,
+  first_at: "2026-11-29T10:11:52.000Z",
+  last_at: "2026-11-29T10:11:52.000Z"
+}
+
+const check = {
+  check: "last_mail",
+  status: "ok",
+  message: "The last mail arrived at 2026-11-29T10:12:24Z",
+  remedy: null
+}
+
+describe("A browser", Needs.options(Needs.chromium), () => {
+  layer(World, { excludeTestServices: true, timeout: "120 seconds" })("The console", (it) => {
+    it.effect("shows the times in texts of a trace and of the health as local ones", () =>
+      visiting(({ complaints, domainId, page, url }) =>
+        Effect.gen(function* () {
+          const text = "Refused with 552 5.3.4, 2 times until 2026-11-29T10:12:24.629Z"
+          const remedy = "Sent at 2026-99-99T99:99:99Z"
+          const entry = {
+            ...{ at: refusal.first_at, outcome: "refused", domain_id: domainId, domain: "one.example" },
+            ...{ from: refusal.from, author: null, recipient: refusal.recipient, subject: null, message_id: null },
+            ...{ bytes: null, event_id: null, inbound_email_id: null, refusal_id: refusal.id, reason: "too_large" },
+            ...{ summary: text, remedy, steps: [{ step: "refused", at: refusal.first_at, ok: false, text, remedy }] }
+          }
+          yield* answer(page, "/api/trace?**", { entries: [entry], next_cursor: null, hint: null })
+          yield* step(() => page.goto(`${url}/console/trace?to=${refusal.recipient}`))
+          const told = yield* textOf(page.locator(".traced li"))
+          assert.match(told, /2 times until Nov 29, 2026, 5:12:24\sAM Nov 29, 2026, 5:11:52\sAM$/)
+          const times = page.locator(".traced li time")
+          assert.strictEqual(yield* step(() => times.first().getAttribute("datetime")), "2026-11-29T10:12:24.629Z")
+          yield* step(() => page.getByText("Sent at 2026-99-99T99:99:99Z", { exact: true }).waitFor())
+
+          yield* answer(page, "/health", { summary: "Mail arrives", checks: [check], mx_hosts_left_out: 0 })
+          yield* step(() => page.goto(`${url}/console/domains/${domainId}`))
+          yield* step(() => page.getByText(/^The last mail arrived at Nov 29, 2026, 5:12:24\sAM$/).waitFor())
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+  })
+})
