@@ -6,7 +6,7 @@ export const number = (value: number): string => count.format(value)
 export const millis = (value: number): string => {
   if (value < 1_000) return `${Math.round(value)} ms`
   if (value < 60_000) return `${(value / 1_000).toFixed(1)} s`
-  if (value < 3_600_000) return `${Math.round(value / 60_000)} min`
+  if (value < 3_600_000) return `${(value / 60_000).toFixed(1)} min`
   return `${(value / 3_600_000).toFixed(1)} h`
 }
 
