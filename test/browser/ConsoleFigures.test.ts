@@ -48,6 +48,33 @@ const check = {
   remedy: null
 }
 
+const dayOf = (accepted: number, index: number) => ({
+  ...{ day: `2026-11-0${index + 1}`, accepted, bytes: 0, held: 0, spam: 0, virus: 0, unscanned: 0 },
+  ...{ delivered: 0, dead: 0, failed: 0, refused: [] },
+  ...(index === 6 ? { p50_ms: null, p99_ms: null } : { p50_ms: 50_000, p99_ms: 150_000 })
+})
+
+/** The widths of the bars in pixels, in the first row of pixels below the tops that has no other line. */
+const barWidths = `(() => {
+  const canvas = document.querySelector("canvas")
+  const { width, height } = canvas
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height)
+  for (let y = Math.round(height * 0.4); y < height * 0.6; y++) {
+    const runs = []
+    for (let x = 0, begin = -1; x <= width; x++) {
+      const isDrawn = x < width && data[(y * width + x) * 4 + 3] > 0
+      if (isDrawn && begin < 0) begin = x
+      if (!isDrawn && begin >= 0) {
+        runs.push(x - begin)
+        begin = -1
+      }
+    }
+    const bars = runs.filter((run) => run > 12)
+    if (bars.length > 1) return bars
+  }
+  return []
+})()`
+
 describe("A browser", Needs.options(Needs.chromium), () => {
   layer(World, { excludeTestServices: true, timeout: "120 seconds" })("The console", (it) => {
     it.effect("shows the times in texts of a trace and of the health as local ones", () =>
@@ -75,6 +102,37 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           assert.deepStrictEqual(complaints, [])
         })
       )
+    )
+
+    it.effect(
+      "charts the newest day with a whole bar, and its values in the legend until a pointer is over another",
+      () =>
+        visiting(({ complaints, domainId, page, url }) =>
+          Effect.gen(function* () {
+            yield* answer(page, "/stats?**", { days: [0, 0, 0, 0, 0, 12, 12].map(dayOf) })
+            yield* step(() => page.goto(`${url}/console/d/${domainId}/statistics?days=7`))
+            const legends = page.locator(".u-legend")
+            yield* step(() => legends.nth(1).waitFor())
+            assert.match(yield* textOf(legends.nth(0)), /Day2026-11-07Accepted12Delivered0Dead0Refused0$/)
+            // No delivery of the last day succeeded.
+            assert.match(yield* textOf(legends.nth(1)), /Day2026-11-06p5050\.0 sp992\.5 min$/)
+
+            const widths = yield* step(() => page.evaluate<ReadonlyArray<number>>(barWidths))
+            assert.lengthOf(widths, 2)
+            assert.closeTo(widths[1] ?? 0, widths[0] ?? 0, 2)
+
+            yield* step(() =>
+              page
+                .locator(".u-over")
+                .first()
+                .hover({ position: { x: 5, y: 50 } })
+            )
+            yield* step(() => legends.filter({ hasText: /Day2026-11-01Accepted0/ }).waitFor())
+            yield* step(() => page.mouse.move(0, 0))
+            yield* step(() => legends.filter({ hasText: /Day2026-11-07Accepted12/ }).waitFor())
+            assert.deepStrictEqual(complaints, [])
+          })
+        )
     )
   })
 })

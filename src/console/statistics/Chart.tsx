@@ -22,6 +22,10 @@ const dayOf = (seconds: number) => dates.format(seconds * 1_000)
 const alone = (values: Line["values"]): ReadonlyArray<number> =>
   values.flatMap((value, at) => (value !== null && values[at - 1] == null && values[at + 1] == null ? [at] : []))
 
+/** The index of the newest day with values, which the legend shows while no pointer is over the chart. */
+const newest = (lines: ReadonlyArray<Line>) =>
+  Math.max(...lines.map(({ values }) => values.findLastIndex((value) => value !== null)))
+
 /** Charts values by day. The table of the page has the same figures for screen readers. */
 export const Chart = ({
   days,
@@ -49,19 +53,23 @@ export const Chart = ({
           height,
           cursor: { y: false },
           legend: { live: true },
-          scales: { x: { time: true } },
+          // Half a day more at both ends, so that the bars of the first and the last day are whole.
+          scales: { x: { time: true, range: (_, from, to) => [from - day / 2, to + day / 2] } },
           axes: [
             { ...axis, incrs: [1, 2, 7, 14].map((count) => count * day), values: (_, ticks) => ticks.map(dayOf) },
             { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }
           ],
           series: [
-            { label: "Day", value: (_, at) => (at == null ? "–" : new Date(at * 1_000).toISOString().slice(0, 10)) },
+            { label: "Day", value: (_, __, ___, at) => days[at ?? newest(lines)] ?? "–" },
             ...lines.map(({ color, isBar, name, values }) => ({
               label: name,
               stroke: colorOf(color),
               width: 1.5,
               points: { show: isBar !== true, size: 5, fill: colorOf(color), filter: () => [...alone(values)] },
-              value: (_: uPlot, at: number | null) => (at == null ? "–" : format(at)),
+              value: (_: uPlot, __: number | null, ___: number, at: number | null) => {
+                const value = values[at ?? newest(lines)] ?? null
+                return value === null ? "–" : format(value)
+              },
               ...(isBar === true && bars !== undefined ? { paths: bars, fill: `${colorOf(color)}55` } : {})
             }))
           ],
