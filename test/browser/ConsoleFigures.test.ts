@@ -104,6 +104,22 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("shows when mail was refused first, by which it is ordered, and when last", () =>
+      visiting(({ domainId, page, url }) =>
+        Effect.gen(function* () {
+          yield* step(() => page.clock.install({ time: "2026-11-29T10:20:00Z" }))
+          const older = { ...refusal, count: 2, first_at: "2026-11-29T10:11:00Z", last_at: "2026-11-29T10:13:00Z" }
+          const newer = { ...refusal, id: "r-2", first_at: "2026-11-29T10:12:00Z", last_at: "2026-11-29T10:12:00Z" }
+          yield* answer(page, "/refusals?**", { refusals: [newer, older], next_cursor: null })
+          yield* step(() => page.goto(`${url}/console/d/${domainId}/refused`))
+          const items = page.getByRole("list", { name: "Refused mail" }).locator("li")
+          yield* step(() => items.nth(1).waitFor())
+          assert.match(yield* textOf(items.nth(0).locator("p").first()), / 8m ago$/)
+          assert.match(yield* textOf(items.nth(1).locator("p").first()), / 9m ago, 2 times, last 7m ago$/)
+        })
+      )
+    )
+
     it.effect(
       "charts the newest day with a whole bar, and its values in the legend until a pointer is over another",
       () =>

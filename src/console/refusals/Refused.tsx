@@ -60,7 +60,7 @@ const List = ({
 }
 
 const Item = ({
-  refusal: { count, from, last_at, reason, recipient, remedy, reply, subject }
+  refusal: { count, first_at, from, last_at, reason, recipient, remedy, reply, subject }
 }: {
   readonly refusal: Refusal
 }) => (
@@ -69,8 +69,12 @@ const Item = ({
       <Tag tone="bad">{reason.replaceAll("_", " ")}</Tag>{" "}
       <b>{from === "" ? "no sender" : (from ?? "several senders")}</b> → {recipient ?? "several recipients"}{" "}
       {subject !== null && <span class="soft">{subject} </span>}
-      <Time at={last_at} />
-      {count > 1 && <span class="soft">, {number(count)} times</span>}
+      <Time at={first_at} />
+      {count > 1 && (
+        <span class="soft">
+          , {number(count)} times, last <Time at={last_at} />
+        </span>
+      )}
     </p>
     <p>
       <Message text={remedy} />
