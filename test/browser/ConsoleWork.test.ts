@@ -66,7 +66,9 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           )
           const health = page.locator("section", { has: page.getByRole("heading", { name: "Health", exact: true }) })
           yield* step(() => health.getByText(/is not verified, so its mail is refused$/).waitFor())
-          yield* step(() => health.getByText(/^Publish the TXT record, then use the page of the domain/).waitFor())
+          yield* step(() =>
+            health.getByText(/^Publish the TXT record, then use "Verify" on the page of the domain/).waitFor()
+          )
           const value = yield* textOf(page.locator(".record .copy-line code").nth(1))
           yield* dns.answer("TXT", "_service-verify.console.example.com", { text: [value] })
           yield* click(page, "Verify")

@@ -11,7 +11,8 @@ const places: ReadonlyArray<readonly [path: RegExp, place: string]> = [
   [/\/webhooks?\/(?:[^/]+\/)?test$/, "the test on the page Webhook"],
   [/\/(?:delivery$|webhook)/, "the page Webhook"],
   [/^\/domains(?:\/(?:orders|purchase|search)[^/]*)?$/, "the page Domains"],
-  [/^\/domains\/[^/]+(?:\/(?:verify|health|mx|dns|sender-rules(?:\/[^/]+)?))?$/, "the page of the domain"]
+  [/^\/domains\/[^/]+\/verify$/, '"Verify" on the page of the domain'],
+  [/^\/domains\/[^/]+(?:\/(?:health|mx|dns|sender-rules(?:\/[^/]+)?))?$/, "the page of the domain"]
 ]
 
 const route =
