@@ -120,6 +120,22 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("counts one mail and one attempt in the singular", () =>
+      visiting(({ domainId, key, page, url }) =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          yield* inlet.call("POST", `/api/domains/${domainId}/simulate`, { key, body: { sample: "code" } })
+          yield* step(() => page.goto(`${url}/console/trace?from=no-reply@acme.example`))
+          yield* step(() => page.locator("#announce", { hasText: /^1 mail found$/ }).waitFor({ state: "attached" }))
+          const figures = { attempts: 1, failed: 0, pending: 0, held: 0, dead: 0, last_error: null }
+          yield* answer(page, "/webhooks/*/health", figures)
+          yield* step(() => page.goto(`${url}/console/d/${domainId}/webhook`))
+          yield* step(() => page.getByText("catch-all, every other address").click())
+          yield* step(() => page.getByText(/^1 attempt in 24 h, 0 failed/).waitFor())
+        })
+      )
+    )
+
     it.effect(
       "charts the newest day with a whole bar, and its values in the legend until a pointer is over another",
       () =>

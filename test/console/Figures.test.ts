@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { millis } from "../../src/console/frame/Figures.ts"
+import { counted, millis } from "../../src/console/frame/Figures.ts"
 
 describe("A duration in the console", () => {
   it("has one decimal from a second on, so that ticks of an axis at equal distances read so", () => {
@@ -11,5 +11,14 @@ describe("A duration in the console", () => {
       "2.5 min",
       "1.5 h"
     ])
+  })
+})
+
+describe("A number with a noun in the console", () => {
+  it("has the plural of the noun unless it is one", () => {
+    assert.deepStrictEqual(
+      [0, 1, 2].map((value) => counted(value, "attempt")),
+      ["0 attempts", "1 attempt", "2 attempts"]
+    )
   })
 })

@@ -6,6 +6,7 @@ import { refreshDomains } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { counted } from "../frame/Figures.ts"
 import { Table } from "../frame/Table.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { Time } from "../frame/Time.tsx"
@@ -26,7 +27,7 @@ export const BuyDomain = () => {
     searching.run(async () => {
       results.value = undefined
       results.value = (await call("GET /api/domains/search", { query: { q: words.value.trim() } })).results
-      announce(`${results.value.length} results`)
+      announce(counted(results.value.length, "result"))
     })
   const buy = (result: SearchResult) =>
     buying.run(async () => {

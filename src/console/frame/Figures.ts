@@ -2,6 +2,9 @@ const count = new Intl.NumberFormat(undefined)
 
 export const number = (value: number): string => count.format(value)
 
+/** A number with its noun, in the plural unless it is one. */
+export const counted = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? "" : "s"}`
+
 /** A duration in ms, as a person reads it. */
 export const millis = (value: number): string => {
   if (value < 1_000) return `${Math.round(value)} ms`

@@ -5,6 +5,7 @@ import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { domains } from "../api/Session.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
+import { counted } from "../frame/Figures.ts"
 import { Message } from "../frame/Message.tsx"
 import { useOlder } from "../frame/Older.tsx"
 import { Page } from "../frame/Page.tsx"
@@ -46,7 +47,7 @@ export const Trace = ({ isForOperator = false }: { readonly isForOperator?: bool
         ? page.hint === null
           ? "No mail here yet"
           : inConsole(page.hint)
-        : `${page.entries.length} mails found`
+        : `${counted(page.entries.length, "mail")} found`
     )
     return page
   })

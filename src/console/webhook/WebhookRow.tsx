@@ -7,7 +7,7 @@ import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
 import { Problem } from "../frame/Dialog.tsx"
-import { number } from "../frame/Figures.ts"
+import { counted, number } from "../frame/Figures.ts"
 import { Tag } from "../frame/Tag.tsx"
 import { WebhookTester } from "./WebhookTester.tsx"
 
@@ -94,8 +94,8 @@ const Opened = ({
       {webhook.description !== null && <p>{webhook.description}</p>}
       {/* Shown before its figures load, because a layout shift would move the buttons from under a click. */}
       <p class="note">
-        {figure(value?.attempts)} attempts in 24 h, {figure(value?.failed)} failed. {figure(value?.pending)} pending,{" "}
-        {figure(value?.held)} held, {figure(value?.dead)} dead.
+        {value === undefined ? "– attempts" : counted(value.attempts, "attempt")} in 24 h, {figure(value?.failed)}{" "}
+        failed. {figure(value?.pending)} pending, {figure(value?.held)} held, {figure(value?.dead)} dead.
       </p>
       {!isReadOnly.value && (
         <>
