@@ -75,6 +75,15 @@ const barWidths = `(() => {
   return []
 })()`
 
+/** The options of the filters that are wider than their control, which has an arrow of 20 px. */
+const cutOptions = `[...document.querySelectorAll(".filter-fields select")].flatMap((select) => {
+  const style = getComputedStyle(select)
+  const pen = document.createElement("canvas").getContext("2d")
+  pen.font = style.font
+  const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 20
+  return [...select.options].map(({ text }) => text).filter((text) => pen.measureText(text).width > room)
+})`
+
 describe("A browser", Needs.options(Needs.chromium), () => {
   layer(World, { excludeTestServices: true, timeout: "120 seconds" })("The console", (it) => {
     it.effect("shows the times in texts of a trace and of the health as local ones", () =>
@@ -133,6 +142,30 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => page.getByText("catch-all, every other address").click())
           yield* step(() => page.getByText(/^1 attempt in 24 h, 0 failed/).waitFor())
         })
+      )
+    )
+
+    it.effect("shows each tab of a mail and the options of the filters whole on a phone", () =>
+      visiting(
+        ({ domainId, key, page, url }) =>
+          Effect.gen(function* () {
+            const inlet = yield* TestInlet
+            const body = { subject: "Plain", text: "No HTML here" }
+            yield* inlet.call("POST", `/api/domains/${domainId}/simulate`, { key, body })
+            yield* step(() => page.goto(`${url}/console/d/${domainId}/inbox?kind=person`))
+            yield* step(() => page.getByRole("link", { name: "Plain" }).waitFor())
+            assert.deepStrictEqual(yield* step(() => page.evaluate<ReadonlyArray<string>>(cutOptions)), [])
+            yield* step(() => page.getByRole("link", { name: "Plain" }).click())
+            yield* step(() => page.getByRole("tab", { name: "No HTML" }).waitFor())
+            const tabs = yield* step(() => page.getByRole("tab").all())
+            const boxes = yield* Effect.forEach(tabs, (tab) =>
+              step(() => tab.boundingBox()).pipe(Effect.flatMap(Effect.fromNullishOr))
+            )
+            assert.lengthOf(boxes, 5)
+            assert.lengthOf(new Set(boxes.map(({ height, y }) => `${y} ${height}`)), 1)
+            assert.isAtMost(Math.max(...boxes.map(({ width, x }) => x + width)), 390 - 16)
+          }),
+        { viewport: { width: 390, height: 844 } }
       )
     )
 

@@ -27,7 +27,7 @@ const choices = {
     ["tls_report", "TLS report"]
   ],
   spam: [
-    ["", "Any verdict of the scanner"],
+    ["", "Any scan result"],
     ["clean", "Clean"],
     ["spam", "Spam"],
     ["virus", "Virus"],
