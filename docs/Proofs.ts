@@ -835,7 +835,11 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/database/Standby.postgres.test.ts",
         "is not ready if a crash or a failover would lose mail that it confirmed"
       ],
-      ["test/database/Standby.postgres.test.ts", "is not ready while commits wait for a standby that is gone"]
+      ["test/database/Standby.postgres.test.ts", "is not ready while commits wait for a standby that is gone"],
+      [
+        "test/database/Rights.postgres.test.ts",
+        "makes /ready fail and inlet doctor name each missing right, until it has them"
+      ]
     ]
   },
   {

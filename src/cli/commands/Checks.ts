@@ -5,6 +5,7 @@ import { Dns, Host } from "effect/net"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../database/Database.ts"
 import * as Replication from "../../database/Replication.ts"
+import * as Rights from "../../database/Rights.ts"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import * as DurableFolder from "../../files/DurableFolder.ts"
 import { MailPort } from "../../health/MailHost.ts"
@@ -67,6 +68,8 @@ export const database = Effect.gen(function* () {
     const trouble = Replication.trouble(seen)
     if (trouble !== undefined) return wrong("database", trouble)
     if (row?.isMade !== true) return note("database", `${server}, still empty; the first start makes its tables`)
+    const lacking = yield* Rights.trouble(sql)
+    if (lacking !== undefined) return wrong("database", lacking)
     yield* Database.refuseOthers
     const { secretsKey } = yield* Settings.secrets
     if (secretsKey !== undefined && !(yield* SecretsKey.fits(secretsKey))) {

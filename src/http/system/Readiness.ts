@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Outage from "../../database/Outage.ts"
 import * as Replication from "../../database/Replication.ts"
+import * as Rights from "../../database/Rights.ts"
 import { Unavailable } from "../../model/ApiError.ts"
 import { RawStore } from "../../providers/storage/RawStore.ts"
 import * as Settings from "../../Settings.ts"
@@ -13,8 +14,8 @@ const lookEvery = "5 seconds"
 const mostTime = "3 seconds"
 
 /**
- * Checks that the database answers, is no standby, keeps what it confirms, and accepts writes. In processes that accept
- * mail also checks the raw store. Fails with what does not work.
+ * Checks that the database answers, is no standby, keeps what it confirms, accepts writes, and lets the role write mail.
+ * In processes that accept mail also checks the raw store. Fails with what does not work.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -29,10 +30,21 @@ export const make = Effect.gen(function* () {
     )
 
   const database = within(
-    sql`
-      INSERT INTO write_trials (tried_at) VALUES (now()) ON CONFLICT (one_row) DO UPDATE SET tried_at = now()
-    `,
+    Effect.gen(function* () {
+      const lacking = yield* Rights.trouble(sql)
+      if (lacking !== undefined) return lacking
+      yield* sql`
+        INSERT INTO write_trials (tried_at) VALUES (now()) ON CONFLICT (one_row) DO UPDATE SET tried_at = now()
+      `
+      return undefined
+    }),
     "The database takes no writes: see whether its disk is full, or whether it is a standby"
+  ).pipe(
+    Effect.flatMap((lacking) =>
+      lacking === undefined
+        ? Effect.void
+        : Effect.andThen(Effect.logWarning(lacking), Effect.fail(new Unavailable({ message: lacking })))
+    )
   )
   const store = within(
     raw.writable,

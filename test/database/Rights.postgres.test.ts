@@ -1,0 +1,84 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Layer, Logger, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Checks from "../../src/cli/commands/Checks.ts"
+import * as Database from "../../src/database/Database.ts"
+import * as Readiness from "../../src/http/system/Readiness.ts"
+import * as Platform from "../../src/process/Platform.ts"
+import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import * as Segments from "../../src/providers/storage/Segments.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+import { administer } from "../TestPostgres.ts"
+
+/** A migrated database whose tables belong to another role than that of its URL. */
+class Restored extends Context.Service<
+  Restored,
+  { readonly url: string; readonly role: string; readonly tell: (statement: string) => Effect.Effect<void> }
+>()("inlet/test/database/Restored") {
+  static readonly layer = Layer.effect(
+    Restored,
+    Effect.gen(function* () {
+      const { DATABASE_URL = "" } = yield* TestDatabase.migratedFor("/nowhere")
+      const random = yield* SecureRandom.SecureRandom
+      const role = `inlet_test_${(yield* random.uuidV7()).replaceAll("-", "")}`
+      const tell = (statement: string) => Effect.orDie(administer(Redacted.make(DATABASE_URL), statement))
+      yield* Effect.acquireRelease(tell(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`), () =>
+        Effect.andThen(tell(`DROP OWNED BY ${role}`), tell(`DROP ROLE ${role}`))
+      )
+      const url = new URL(DATABASE_URL)
+      url.username = role
+      url.password = role
+      return { url: url.href, role, tell }
+    })
+  ).pipe(Layer.provide(NodeCrypto.layer))
+}
+
+/** What a starting process says at `/ready`. */
+const ready = Effect.gen(function* () {
+  const { url } = yield* Restored
+  return yield* Readiness.make.pipe(
+    Effect.flatMap((ready) => Effect.match(ready, { onFailure: ({ message }) => message, onSuccess: () => "ready" })),
+    Effect.provide([
+      Database.layerPostgres(Redacted.make(url)),
+      Layer.mock(RawStore, { writable: Effect.void, segments: Segments.none }),
+      ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ROLES: "http,worker" } })),
+      Logger.layer([])
+    ])
+  )
+})
+
+const doctor = Effect.gen(function* () {
+  const { url } = yield* Restored
+  const { says, verdict } = yield* Checks.database.pipe(
+    Effect.provide(Platform.layer),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: { DATABASE_URL: url, SECRETS_KEY: Buffer.alloc(32, 1).toString("base64") } })
+    )
+  )
+  return `${verdict} ${says}`
+})
+
+layer(Restored.layer, { excludeTestServices: true, timeout: "60 seconds" })("A role without rights on mail", (it) => {
+  it.effect("makes /ready fail and inlet doctor name each missing right, until it has them", () =>
+    Effect.gen(function* () {
+      const { role, tell } = yield* Restored
+      assert.match(
+        yield* ready,
+        /^DATABASE_URL: The role lacks SELECT on workspaces and .* and SELECT, INSERT on events /
+      )
+
+      yield* tell(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`)
+      assert.strictEqual(yield* ready, "ready")
+      assert.match(yield* doctor, /^good /)
+
+      yield* tell(`REVOKE ALL ON inbound_emails FROM ${role}`)
+      yield* tell(`REVOKE UPDATE ON deliveries FROM ${role}`)
+      const lacks =
+        "DATABASE_URL: The role lacks SELECT, INSERT, UPDATE on inbound_emails and UPDATE on deliveries. GRANT them, or make the role the owner of the tables"
+      assert.strictEqual(yield* ready, lacks)
+      assert.strictEqual(yield* doctor, `wrong ${lacks}`)
+    })
+  )
+})
