@@ -32,6 +32,7 @@ import { WorkspaceEvents } from "./events/WorkspaceEvents.ts"
 import { DomainHealths } from "./health/DomainHealths.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import * as MonitorServer from "./http/MonitorServer.ts"
+import { Operator } from "./http/requests/Operator.ts"
 import { Ingest } from "./ingest/Ingest.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
@@ -156,6 +157,11 @@ const endLeases = Layer.effectDiscard(
   })
 )
 
+/** Reads the token before a port is open, so that a start without it accepts no mail. */
+const operatorToken = Layer.effectDiscard(
+  Effect.flatMap(Settings.roles, (roles) => (roles.includes("http") ? Effect.asVoid(Operator.token) : Effect.void))
+)
+
 const runtimes = { http, smtp, worker }
 
 /** Makes deliveries, including those that this process writes. It stops after the layers that write them. */
@@ -175,4 +181,4 @@ export const layer = Layer.unwrap(
           Layer.provide(roles.includes("worker") ? deliveries : Handover.layerNone)
         )
   })
-).pipe(Layer.provide(EventFeed.layer), Layer.provide(endLeases))
+).pipe(Layer.provide(EventFeed.layer), Layer.provide([endLeases, operatorToken]))

@@ -2,6 +2,14 @@ import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as DurableFolder from "../files/DurableFolder.ts"
 
+/** The generated secrets, each with what to do if its file is empty. */
+const remedies = {
+  "admin-token": () => "Delete it, and the next start makes a new one",
+  "secrets-key": (folder: string) => `Restore it from a backup. Without one, move ${folder} away to start anew`
+} as const
+
+type Name = keyof typeof remedies
+
 /** The file of a secret exists and is empty. */
 export class SecretUnusable extends Schema.TaggedError<SecretUnusable>()("SecretUnusable", {
   message: Schema.String
@@ -11,7 +19,7 @@ export class SecretUnusable extends Schema.TaggedError<SecretUnusable>()("Secret
  * Generates a secret for development: 32 random bytes in base64, in a file of `folder` with mode 600 that is synced
  * before use.
  */
-export const readOrMake = Effect.fn("LocalSecret.readOrMake")(function* (folder: string, name: string) {
+export const readOrMake = Effect.fn("LocalSecret.readOrMake")(function* (folder: string, name: Name) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const random = yield* SecureRandom.SecureRandom
@@ -36,14 +44,14 @@ export const readOrMake = Effect.fn("LocalSecret.readOrMake")(function* (folder:
 })
 
 /** The secret that `readOrMake` created in this folder. */
-export const read = Effect.fn("LocalSecret.read")(function* (folder: string, name: string) {
+export const read = Effect.fn("LocalSecret.read")(function* (folder: string, name: Name) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.join(folder, name)
   const secret = (yield* fs.readFileString(file)).trim()
   if (secret === "") {
     return yield* new SecretUnusable({
-      message: `${file} is empty. Restore it from a backup. Without one, move ${folder} away to start anew`
+      message: `${file} is empty. ${remedies[name](folder)}`
     })
   }
   return Redacted.make(secret)

@@ -254,6 +254,21 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       })
     )
 
+    it.effect("an empty token of the operator, before it listens", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const DATA_DIR = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-start-" })
+        const env = yield* installation({ DATA_DIR, LOG_LEVEL: "info" })
+        yield* fs.writeFileString(`${DATA_DIR}/admin-token`, "")
+        const { stderr, stdout } = yield* CommandLine.run(["start"], env)
+        assert.strictEqual(
+          stderr,
+          `Inlet can't start: DATA_DIR: ${DATA_DIR}/admin-token is empty. Delete it, and the next start makes a new one\n`
+        )
+        assert.notInclude(stdout, "SMTP")
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("an HTTP or SMTP port in use", () =>
       Effect.gen(function* () {
         const DATA_DIR = (yield* Folder).path

@@ -8,11 +8,11 @@ layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: 
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = `${yield* fs.makeTempDirectoryScoped()}/data`
-      const made = Redacted.value(yield* LocalSecret.readOrMake(folder, "key"))
+      const made = Redacted.value(yield* LocalSecret.readOrMake(folder, "secrets-key"))
       assert.strictEqual(Buffer.from(made, "base64").length, 32)
-      assert.strictEqual(Redacted.value(yield* LocalSecret.readOrMake(folder, "key")), made)
-      assert.strictEqual((yield* fs.stat(`${folder}/key`)).mode & 0o777, 0o600)
-      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["key"])
+      assert.strictEqual(Redacted.value(yield* LocalSecret.readOrMake(folder, "secrets-key")), made)
+      assert.strictEqual((yield* fs.stat(`${folder}/secrets-key`)).mode & 0o777, 0o600)
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["secrets-key"])
     }).pipe(Effect.scoped)
   )
 
@@ -20,12 +20,22 @@ layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: 
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
-      yield* fs.writeFileString(`${folder}/key`, "\n")
-      const error = yield* Effect.flip(LocalSecret.readOrMake(folder, "key"))
+      yield* fs.writeFileString(`${folder}/secrets-key`, "\n")
+      const error = yield* Effect.flip(LocalSecret.readOrMake(folder, "secrets-key"))
       assert.deepInclude(error, {
         _tag: "SecretUnusable",
-        message: `${folder}/key is empty. Restore it from a backup. Without one, move ${folder} away to start anew`
+        message: `${folder}/secrets-key is empty. Restore it from a backup. Without one, move ${folder} away to start anew`
       })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has the operator delete an empty token, which loses no mail", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.writeFileString(`${folder}/admin-token`, "")
+      const { message } = yield* Effect.flip(LocalSecret.readOrMake(folder, "admin-token"))
+      assert.strictEqual(message, `${folder}/admin-token is empty. Delete it, and the next start makes a new one`)
     }).pipe(Effect.scoped)
   )
 
@@ -33,9 +43,13 @@ layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: 
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
-      const made = yield* Effect.forEach(Array.from({ length: 32 }), () => LocalSecret.readOrMake(folder, "key"), {
-        concurrency: "unbounded"
-      })
+      const made = yield* Effect.forEach(
+        Array.from({ length: 32 }),
+        () => LocalSecret.readOrMake(folder, "secrets-key"),
+        {
+          concurrency: "unbounded"
+        }
+      )
       assert.strictEqual(new Set(made.map(Redacted.value)).size, 1)
       assert.strictEqual(Buffer.from(Redacted.value(made[0] ?? Redacted.make("")), "base64").length, 32)
     }).pipe(Effect.scoped)

@@ -23,13 +23,18 @@ export class Operator extends Context.Service<
     ): Effect.Effect<boolean, Forbidden | SqlError, HttpServerRequest.HttpServerRequest>
   }
 >()("inlet/http/Operator") {
+  /** `ADMIN_TOKEN`, or outside production the generated token. Undefined if the service has none. */
+  static readonly token = Effect.gen(function* () {
+    const { adminToken, dataDirectory, production } = yield* Settings.secrets
+    return adminToken ?? (production ? undefined : yield* LocalSecret.readOrMake(dataDirectory, "admin-token"))
+  })
+
   static readonly layer = Layer.effect(
     Operator,
     Effect.gen(function* () {
       const sessions = yield* ConsoleSessions
       const { publicUrl } = yield* Settings.http
-      const { adminToken, dataDirectory, production } = yield* Settings.secrets
-      const token = adminToken ?? (production ? undefined : yield* LocalSecret.readOrMake(dataDirectory, "admin-token"))
+      const token = yield* Operator.token
       const expected = token === undefined ? undefined : Buffer.from(Redacted.value(token))
 
       const tokenHash = expected === undefined ? undefined : createHash("sha256").update(expected).digest()
