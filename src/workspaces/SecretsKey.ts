@@ -30,6 +30,22 @@ export const fits = Effect.fnUntraced(function* (secretsKey: Redacted.Redacted) 
   return check === undefined || Result.isSuccess(yield* Effect.result(opened(aead, key, check.value, "")))
 })
 
+/** The key in `folder`, made there only for a database without a key, because a used one needs the key that is lost. */
+const generated = Effect.fnUntraced(function* (folder: string) {
+  const sql = yield* SqlClient.SqlClient
+  const checks = yield* sql`SELECT 1 FROM secrets_key_check`
+  if (checks.length === 0) return yield* LocalSecret.readOrMake(folder, "secrets-key")
+  return yield* LocalSecret.read(folder, "secrets-key").pipe(
+    Effect.catchReason("PlatformError", "NotFound", () =>
+      Effect.fail(
+        new WrongSecretsKey({
+          message: `${folder}/secrets-key is missing. Restore it from a backup, or set SECRETS_KEY`
+        })
+      )
+    )
+  )
+})
+
 /** Encrypts secrets in the database with AES-256-GCM under `SECRETS_KEY`, with a new nonce in front. */
 export class SecretsKey extends Context.Service<
   SecretsKey,
@@ -49,7 +65,7 @@ export class SecretsKey extends Context.Service<
       const aead = yield* Aead.Aead
       const random = yield* SecureRandom.SecureRandom
       const { dataDirectory, secretsKey } = yield* Settings.secrets
-      const given = secretsKey ?? (yield* LocalSecret.readOrMake(dataDirectory, "secrets-key"))
+      const given = secretsKey ?? (yield* generated(dataDirectory))
       const bytes = Buffer.from(Redacted.value(given), "base64")
       if (bytes.length !== keyLength) {
         return yield* new WrongSecretsKey({
@@ -75,8 +91,7 @@ export class SecretsKey extends Context.Service<
         Effect.mapError(
           () =>
             new WrongSecretsKey({
-              message:
-                "SECRETS_KEY: The database was written with another key. Start with that key, or with another database"
+              message: `${secretsKey === undefined ? `${dataDirectory}/secrets-key` : "SECRETS_KEY"}: The database was written with another key. Start with that key, or with another database`
             })
         )
       )

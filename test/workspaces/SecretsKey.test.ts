@@ -1,8 +1,15 @@
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Exit, Layer, Redacted } from "effect"
+import { ConfigProvider, Effect, Exit, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { SecretsKey } from "../../src/workspaces/SecretsKey.ts"
 import * as TestDatabase from "../TestDatabase.ts"
+
+/** A process whose key is in this folder. */
+const withFolder = (folder: string) =>
+  SecretsKey.layer.pipe(
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ DATA_DIR: folder }))),
+    Layer.fresh
+  )
 
 /** A process whose key is this byte, 32 times. */
 const withKey = (byte: number) =>
@@ -57,5 +64,22 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       const sql = yield* SqlClient.SqlClient
       assert.lengthOf(yield* sql`SELECT 1 FROM secrets_key_check`, 1)
     })
+  )
+
+  it.effect("refuses to start without the lost key file of a used database, and makes no other key", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-key-" })
+      yield* SecretsKey.use((key) => key.seal(secret, "ada")).pipe(Effect.provide(withKey(1)))
+      const start = Effect.flip(Effect.scoped(Layer.build(withFolder(folder))))
+      assert.deepInclude(yield* start, {
+        _tag: "WrongSecretsKey",
+        message: `${folder}/secrets-key is missing. Restore it from a backup, or set SECRETS_KEY`
+      })
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+
+      yield* fs.writeFileString(`${folder}/secrets-key`, Buffer.alloc(32, 2).toString("base64"))
+      assert.match((yield* start).message, /\/secrets-key: The database was written with another key\./)
+    }).pipe(Effect.scoped)
   )
 })
