@@ -4,6 +4,7 @@ import { Cause, Context, Effect, Exit, FiberSet, FileSystem, Layer, Path, Schedu
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import * as DurableFolder from "../files/DurableFolder.ts"
+import * as FullDisk from "../files/FullDisk.ts"
 import * as WorkerThread from "../threads/WorkerThread.ts"
 import * as Batcher from "./Batcher.ts"
 import * as Checkpoints from "./Checkpoints.ts"
@@ -133,10 +134,9 @@ const lasting = Effect.fnUntraced(function* (folder: string, script: URL) {
 const pgliteThread = new URL("./PgliteThread.ts", import.meta.url)
 
 const unusable = (what: string) =>
-  Effect.mapError(({ message }: WorkerThread.ThreadLost) => {
-    const remedy = message.includes("No space left on device")
-      ? "Make room on its disk"
-      : "Restore it from a backup, or move it away to start anew"
+  Effect.mapError((lost: WorkerThread.ThreadLost) => {
+    const { message } = lost
+    const remedy = FullDisk.isCause(lost) ? FullDisk.remedy : "Restore it from a backup, or move it away to start anew"
     return new InitialDatabase.FolderUnusable({ message: `${what}: ${message}. ${remedy}` })
   })
 

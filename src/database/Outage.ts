@@ -1,13 +1,6 @@
 import { Predicate } from "effect"
 import type { SqlError } from "effect/sql"
-
-/** SQLSTATE for a full disk. */
-const diskFull = "53100"
-
-const isFull = (error: unknown): boolean =>
-  Predicate.hasProperty(error, "code") && error.code === diskFull
-    ? true
-    : error instanceof Error && (error.message.includes("No space left on device") || isFull(error.cause))
+import * as FullDisk from "../files/FullDisk.ts"
 
 /** A standby refuses a write (25006), or a server stops, was crashed by a session, or starts (57P0.). */
 const ofChange = /^(25006|57P0[123])$/
@@ -20,8 +13,8 @@ export const isOfChange = ({ reason }: SqlError.SqlError): boolean =>
 export const reason = (error: SqlError.SqlError): string =>
   isOfChange(error)
     ? "The database restarts, or a failover is under way"
-    : isFull(error.reason.cause)
-      ? "The disk of the database is full. The operator has to free space on it. Nothing has to be restarted"
+    : FullDisk.isCause(error.reason.cause)
+      ? "The disk of the database is full. The operator has to free space on it, or inodes (df -i). Nothing has to be restarted"
       : "The database is out of reach"
 
 /** The same with the next step, for clients. */

@@ -10,6 +10,7 @@ import * as Settings from "../Settings.ts"
 import * as IdleSettings from "../settings/IdleSettings.ts"
 import * as UnknownSettings from "../settings/UnknownSettings.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
+import * as StorageFailure from "./StorageFailure.ts"
 import * as Tour from "./Tour.ts"
 
 const uselessSettings = Layer.effectDiscard(
@@ -32,6 +33,9 @@ export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefus
 
 const refuse = (lines: string) =>
   Console.error(lines.replace(/^/gm, "Inlet can't start: ")).pipe(Effect.andThen(Effect.fail(new StartRefused())))
+
+/** Whether the database is in `DATA_DIR`. The settings were read before. */
+const isEmbedded = Effect.map(Effect.orDie(Settings.database), ({ url }) => url === undefined)
 
 /**
  * The young generation of this thread has room for objects that live as long as an SMTP session. Parser and database
@@ -59,16 +63,14 @@ export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
     MonitorListenError: ({ cause }) => refuse(ListenError.explain({ host: "HTTP_HOST", port: "METRICS_PORT" }, cause)),
     SmtpListenError: ({ cause }) => refuse(ListenError.explain({ host: "SMTP_HOST", port: "SMTP_PORT" }, cause)),
     MigrationError: (error) =>
-      refuse(`DATABASE_URL: The database could not be migrated: ${ErrorOrigin.messageOf(error)}`),
+      Effect.flatMap(isEmbedded, (embedded) => refuse(StorageFailure.ofMigration(error, embedded))),
     SqlError: (error) =>
-      Database.place.pipe(
-        Effect.orDie,
-        Effect.flatMap((place) => refuse(`DATABASE_URL: ${Database.explain(place, error)}`))
+      Effect.all([isEmbedded, Effect.orDie(Database.place)]).pipe(
+        Effect.flatMap(([embedded, place]) =>
+          refuse(`${embedded ? "DATA_DIR" : "DATABASE_URL"}: ${Database.explain(place, error)}`)
+        )
       ),
-    PlatformError: (error) =>
-      refuse(
-        `DATA_DIR or RAW_DIR: ${ErrorOrigin.messageOf(error)}. Name a folder that the user of the service may write in`
-      ),
+    PlatformError: (error) => refuse(StorageFailure.ofFolder(error)),
     CryptoError: Effect.die
   }),
   Effect.tapDefect((defect) => Console.error("Inlet stopped because of a bug:", defect))

@@ -19,7 +19,7 @@ describe("The log of a failure", () => {
       for (const failure of [full, notStored(full)]) {
         assert.deepStrictEqual(yield* logged(Cause.fail(failure)), [
           [
-            "It failed. The disk of the database is full. The operator has to free space on it. Nothing has to be restarted: could not extend file"
+            "It failed. The disk of the database is full. The operator has to free space on it, or inodes (df -i). Nothing has to be restarted: could not extend file"
           ]
         ])
       }

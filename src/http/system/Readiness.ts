@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
       `
       return undefined
     }),
-    "The database takes no writes: see whether its disk is full, or whether it is a standby"
+    "The database takes no writes: see whether its disk is full (df, df -i), or whether it is a standby"
   ).pipe(
     Effect.flatMap((lacking) =>
       lacking === undefined
@@ -48,7 +48,7 @@ export const make = Effect.gen(function* () {
   )
   const store = within(
     raw.writable,
-    "Raw messages can't be written: see whether their disk is full or their bucket gone"
+    "Raw messages can't be written: see whether their disk is full (df, df -i) or their bucket gone"
   )
 
   const writes = yield* Effect.all([database, ...(roles.includes("smtp") ? [store] : [])], {

@@ -27,8 +27,8 @@ const said = (roles: string, writable: RawStore["Service"]["writable"] = Effect.
   )
 
 const full = new RawStoreError({ cause: "No space left on device" })
-const noStore = "Raw messages can't be written: see whether their disk is full or their bucket gone"
-const noDatabase = "The database takes no writes: see whether its disk is full, or whether it is a standby"
+const noStore = "Raw messages can't be written: see whether their disk is full (df, df -i) or their bucket gone"
+const noDatabase = "The database takes no writes: see whether its disk is full (df, df -i), or whether it is a standby"
 
 layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A process is ready", (it) => {
   it.effect("if database and raw store accept writes, or without the role smtp the database alone", () =>
