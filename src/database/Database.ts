@@ -81,21 +81,39 @@ export const place = Config.map(Settings.database, ({ dataDirectory, url }) =>
   url === undefined ? dataDirectory : new URL(Redacted.value(url)).host
 )
 
-/** The message of a start without its database. */
-export const explain = (where: string, error: SqlError.SqlError): string =>
-  Outage.isOfChange(error)
-    ? `The database at ${where} is not a primary at the moment (${ErrorOrigin.messageOf(error)}). A restart or a failover is under way. Wait for its end`
-    : isUnreachable(error)
-      ? `The database at ${where} does not answer (${ErrorOrigin.messageOf(error)}). Start it, or correct the setting`
-      : ErrorOrigin.messageOf(error) === noUser
-        ? "Expected a user name in the URL, as in postgres://user:password@host:5432/database"
-        : `The database at ${where} can't be used: ${ErrorOrigin.messageOf(error)}`
+/** The message of a start without its database, with the next step. */
+export const explain = (where: string, error: SqlError.SqlError): string => {
+  const message = ErrorOrigin.messageOf(error)
+  if (Outage.isOfChange(error)) {
+    return `The database at ${where} is not a primary at the moment (${message}). A restart or a failover is under way. Wait for its end`
+  }
+  if (isTlsRefused(error)) {
+    return `The server at ${where} does not support TLS, and sslmode requires it. Turn TLS on (ssl = on in postgresql.conf), or in a private network remove sslmode`
+  }
+  if (isUnreachable(error)) {
+    return `The database at ${where} does not answer (${message}). Start it, or correct the setting`
+  }
+  if (message === noUser) {
+    return "Expected a user name in the URL, as in postgres://user:password@host:5432/database"
+  }
+  const { cause } = error.reason
+  const remedy = Predicate.hasProperty(cause, "code") ? remedies[`${cause.code}`] : undefined
+  return `The database at ${where} can't be used: ${message}${remedy === undefined ? "" : `. ${remedy}`}`
+}
+
+/** What to do about an answer of the server, by its SQLSTATE. */
+const remedies: Readonly<Record<string, string>> = {
+  "3D000": "Create it with createdb, or correct DATABASE_URL",
+  "28000": "Create the role with createuser and allow it in pg_hba.conf, or correct DATABASE_URL",
+  "28P01": "Correct the user or the password in DATABASE_URL, or DATABASE_PASSWORD",
+  "42501": "GRANT the right, or make the role the owner of the tables"
+}
 
 /** Logs once that the start waits for the database, and where. */
 const tellOnce = () => {
   let isTold = false
   return (error: SqlError.SqlError) => {
-    if (isTold || !isUnreachable(error)) return Effect.void
+    if (isTold || !mayAnswerLater(error)) return Effect.void
     isTold = true
     return Effect.flatMap(Effect.orDie(place), (where) =>
       Effect.logWarning(
@@ -123,11 +141,17 @@ export const migrations = Layer.effectDiscard(
       Effect.retry({
         schedule: Schedule.spaced("1 second"),
         times: 60,
-        while: (error) => error._tag === "SqlError" && isUnreachable(error)
+        while: (error) => error._tag === "SqlError" && mayAnswerLater(error)
       })
     )
   )
 )
+
+/** `sslmode=require` at a server without TLS: the driver calls it a lost connection. */
+const isTlsRefused = (error: SqlError.SqlError) => ErrorOrigin.messageOf(error) === "The server does not support TLS"
+
+/** True if a start may succeed a moment later. */
+const mayAnswerLater = (error: SqlError.SqlError) => isUnreachable(error) && !isTlsRefused(error)
 
 /** True if the database was unavailable, as opposed to refusing the statement. */
 export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>

@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import { Duration, Schema, SchemaTransformation } from "effect"
+import { Duration, Option, Schema, SchemaTransformation } from "effect"
 import { parse } from "../model/AddressRange.ts"
 import { RegistrarName } from "../model/Order.ts"
 
@@ -38,12 +38,23 @@ export const PostgresUrl = Schema.RedactedFromValue(
       if (url?.pathname.includes("@") === true) {
         return "Expected a password with / and @ written as %2F and %40, or in DATABASE_PASSWORD as it is"
       }
-      return /^postgres(ql)?:$/.test(url?.protocol ?? "")
+      if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+        return "Expected a URL such as postgres://user:password@host:5432/database"
+      }
+      if ([url.username, url.password, url.hostname, url.pathname].some(isBadlyEscaped)) {
+        return "Expected % written as %25, or a password in DATABASE_PASSWORD as it is"
+      }
+      return url.searchParams.getAll("sslmode").every((mode) => tlsModes.has(mode))
         ? undefined
-        : "Expected a URL such as postgres://user:password@host:5432/database"
+        : `Expected sslmode to be one of ${[...tlsModes].join(", ")}`
     })
   )
 )
+
+/** Modes of `sslmode` that the driver knows. */
+const tlsModes: ReadonlySet<string> = new Set(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
+
+const isBadlyEscaped = (part: string) => Option.isNone(Option.liftThrowable(decodeURIComponent)(part))
 
 /** The part between the password and the path. */
 const hostsOf = (url: string) => /^\w+:\/\/(?:[^/]*@)?([^/?]*)/.exec(url)?.[1] ?? ""

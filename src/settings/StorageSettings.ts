@@ -28,8 +28,8 @@ const givenPassword = setting(
 
 const withPassword = (url: Redacted.Redacted, password: Redacted.Redacted) => {
   const whole = new URL(Redacted.value(url))
-  // The URL setter escapes invalid characters.
-  if (whole.password === "") whole.password = Redacted.value(password)
+  // The URL setter escapes no %.
+  if (whole.password === "") whole.password = encodeURIComponent(Redacted.value(password))
   return Redacted.make(whole.href)
 }
 

@@ -51,4 +51,23 @@ describe("inlet doctor, of a database", () => {
       )
     }).pipe(Effect.scoped)
   )
+
+  it.live("that does not exist, or with a role that does not, says how to make it or what to correct", () =>
+    Effect.gen(function* () {
+      const url = new URL(yield* migrated)
+      url.pathname = "/inlet_test_nowhere"
+      assert.match(
+        yield* found({ DATABASE_URL: url.href, SECRETS_KEY: key(1) }),
+        /^wrong The database at \S+ can't be used: database "inlet_test_nowhere" does not exist\. Create it with createdb, or correct DATABASE_URL$/
+      )
+      url.username = "inlet_test_nobody"
+      url.password = "sentinel"
+      const nobody = yield* found({ DATABASE_URL: url.href, SECRETS_KEY: key(1) })
+      assert.match(
+        nobody,
+        /^wrong .* can't be used: .*inlet_test_nobody.*\. .*, or correct DATABASE_URL$|DATABASE_PASSWORD$/
+      )
+      assert.notInclude(nobody, "sentinel")
+    }).pipe(Effect.scoped)
+  )
 })

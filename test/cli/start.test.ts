@@ -112,6 +112,10 @@ const explained = {
     "DATABASE_URL: Expected one host. For several servers, put HAProxy in front, which leads to the primary (docs/how-to/survive-the-loss-of-a-machine.md)",
   "DATABASE_URL=postgres://inlet:p@ss/word@127.0.0.1/inlet":
     "DATABASE_URL: Expected a password with / and @ written as %2F and %40, or in DATABASE_PASSWORD as it is",
+  "DATABASE_URL=postgres://inlet:s3cr%et@127.0.0.1/inlet":
+    "DATABASE_URL: Expected % written as %25, or a password in DATABASE_PASSWORD as it is",
+  "DATABASE_URL=postgres://inlet@127.0.0.1/inlet?sslmode=bogus":
+    "DATABASE_URL: Expected sslmode to be one of disable, allow, prefer, require, verify-ca, verify-full",
   "SERVICE_PUBLIC_URL=inlet.example.com":
     "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://inlet.example.com",
   "SERVICE_PUBLIC_URL=https://inlet.example.com/?from=here":
@@ -197,7 +201,8 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
     it.effect("each invalid setting, with its name and the expected value", () =>
       Effect.gen(function* () {
         for (const [setting, line] of Object.entries(explained)) {
-          const [name = "", value = ""] = setting.split("=")
+          const [name = "", ...parts] = setting.split("=")
+          const value = parts.join("=")
           assert.strictEqual(yield* explain({ [name]: value }), line)
         }
       })
@@ -266,6 +271,25 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
           `Inlet can't start: DATA_DIR: ${DATA_DIR}/admin-token is empty. Delete it, and the next start makes a new one\n`
         )
         assert.notInclude(stdout, "SMTP")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("a database without TLS that sslmode requires, at once and without the password", () =>
+      Effect.gen(function* () {
+        const port = yield* Ports.free
+        // PostgreSQL answers N to a request for TLS that it does not support.
+        const server = createServer((socket) => void socket.once("data", () => socket.write("N")))
+        yield* Effect.acquireRelease(
+          Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
+          () => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+        )
+        const DATABASE_URL = `postgres://inlet:sentinel@127.0.0.1:${port}/inlet?sslmode=require`
+        assert.deepStrictEqual(
+          yield* Effect.timeout(refusal({ DATABASE_URL }), "10 seconds"),
+          refuses(
+            `DATABASE_URL: The server at 127.0.0.1:${port} does not support TLS, and sslmode requires it. Turn TLS on (ssl = on in postgresql.conf), or in a private network remove sslmode`
+          )
+        )
       }).pipe(Effect.scoped)
     )
 
