@@ -84,6 +84,9 @@ export const place = Config.map(Settings.database, ({ dataDirectory, url }) =>
 /** The message of a start without its database, with the next step. */
 export const explain = (where: string, error: SqlError.SqlError): string => {
   const message = ErrorOrigin.messageOf(error)
+  if (Outage.isReadOnly(error)) {
+    return `The database at ${where} takes no writes (${message}): ${Outage.whyReadOnly}. Name the primary, wait for the end of a failover, or turn the setting off`
+  }
   if (Outage.isOfChange(error)) {
     return `The database at ${where} is not a primary at the moment (${message}). A restart or a failover is under way. Wait for its end`
   }
@@ -117,7 +120,7 @@ const tellOnce = () => {
     isTold = true
     return Effect.flatMap(Effect.orDie(place), (where) =>
       Effect.logWarning(
-        `DATABASE_URL: The database at ${where} does not answer yet (${ErrorOrigin.messageOf(error)}). Inlet retries for a minute`
+        `DATABASE_URL: The database at ${where} ${Outage.isReadOnly(error) ? "takes no writes" : "does not answer"} yet (${ErrorOrigin.messageOf(error)}). Inlet retries for a minute`
       )
     )
   }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SqlError } from "effect/sql"
-import { isUnreachable } from "../../src/database/Database.ts"
+import * as Database from "../../src/database/Database.ts"
 import * as Outage from "../../src/database/Outage.ts"
 
 const failure = (cause: unknown) =>
@@ -22,14 +22,24 @@ describe("A database outage", () => {
   it.each(["53300", "57P03", "58030", "25006", "55000"])("may pass by itself, as SQLSTATE %s", (code) => {
     const reasonOf = (state: string) =>
       new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: { code: state }, operation: "execute" }) })
-    assert.isTrue(isUnreachable(reasonOf(code)))
-    assert.isFalse(isUnreachable(reasonOf("42601")))
+    assert.isTrue(Database.isUnreachable(reasonOf(code)))
+    assert.isFalse(Database.isUnreachable(reasonOf("42601")))
   })
 
   it("is a restart or a failover if the server is no primary at the moment", () => {
-    for (const code of ["25006", "57P01", "57P02", "57P03"]) {
+    for (const code of ["57P01", "57P02", "57P03"]) {
       assert.match(Outage.inWords(failure({ code })), /^The database restarts, or a failover is under way\./)
     }
+  })
+
+  it("is a database that takes no writes if the server refuses them, and names both causes", () => {
+    const cause = Object.assign(new Error("cannot execute INSERT in a read-only transaction"), { code: "25006" })
+    const takesNone = "it is a standby, or default_transaction_read_only is on"
+    assert.strictEqual(Outage.inWords(failure(cause)), `The database takes no writes: ${takesNone}. Retry in 5 s`)
+    assert.strictEqual(
+      Database.explain("db:5432", failure(cause)),
+      `The database at db:5432 takes no writes (${cause.message}): ${takesNone}. Name the primary, wait for the end of a failover, or turn the setting off`
+    )
   })
 
   it("is otherwise an unreachable database", () => {
