@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import * as Settings from "../Settings.ts"
 
 /**
  * Fails if the database has a migration under a number of this version, with another name. Migrations are run by their
@@ -15,8 +16,10 @@ export const refuseOthers = Effect.fnUntraced(function* (own: ReadonlyArray<Migr
   `
   const other = applied.find(({ id, name }) => names.has(id) && names.get(id) !== name)
   if (other === undefined) return
+  const { url } = yield* Effect.orDie(Settings.database)
+  const setting = url === undefined ? "DATA_DIR" : "DATABASE_URL"
   return yield* new Migrator.MigrationError({
     kind: "BadState",
-    message: `It was made by a version that cannot be upgraded (migration ${other.id} is ${other.name}, not ${names.get(other.id)}). Name an empty database. The changelog says from which version on`
+    message: `It was made by a version that cannot be upgraded (migration ${other.id} is ${other.name}, not ${names.get(other.id)}). Start the version that made it and let it deliver its mail, then start this one with an empty ${setting} and RAW_DIR`
   })
 })

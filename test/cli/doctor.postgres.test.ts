@@ -47,7 +47,7 @@ describe("inlet doctor, of a database", () => {
       yield* administer(Redacted.make(DATABASE_URL), "UPDATE migrations SET name = 'other' WHERE migration_id = 2")
       assert.match(
         yield* found({ DATABASE_URL, SECRETS_KEY: key(1) }),
-        /^wrong The database at \S+ can't be migrated: It was made by .*\(migration 2 is other, not \w+\)\. Name an empty/
+        /^wrong The database at \S+ can't be migrated: It was made by .*\(migration 2 is other, not \w+\)\. Start the version .* empty DATABASE_URL and RAW_DIR$/
       )
     }).pipe(Effect.scoped)
   )
