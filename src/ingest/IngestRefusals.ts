@@ -1,4 +1,5 @@
-import { type Cause, Effect, Metric } from "effect"
+import { Cause, Effect, Metric } from "effect"
+import * as FailureLog from "../database/FailureLog.ts"
 import type { Reply } from "../intake/Reply.ts"
 import type { Domain } from "../model/Domain.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
@@ -40,14 +41,17 @@ export const make = Effect.gen(function* () {
   const log = ({ cause, envelope, recipients, reply, workspaceId }: Refused) => {
     const [recipient] = recipients
     const line = `A relayed message was answered ${reply.code} ${reply.enhanced}`
-    return Effect.annotateLogs(reply.code === 451 ? Effect.logError(line, cause) : Effect.logInfo(line), {
-      reason: reply.reason,
-      workspace_id: workspaceId,
-      remote_address: RefusalText.text(envelope.remoteAddress),
-      sender: RefusalText.address(envelope.from),
-      ...(recipient === undefined ? {} : RefusedRecipient.inWords(recipient)),
-      ...(recipients.length < 2 ? {} : { recipients: recipients.length })
-    })
+    return Effect.annotateLogs(
+      reply.code === 451 ? FailureLog.error(line, cause ?? Cause.empty) : Effect.logInfo(line),
+      {
+        reason: reply.reason,
+        workspace_id: workspaceId,
+        remote_address: RefusalText.text(envelope.remoteAddress),
+        sender: RefusalText.address(envelope.from),
+        ...(recipient === undefined ? {} : RefusedRecipient.inWords(recipient)),
+        ...(recipients.length < 2 ? {} : { recipients: recipients.length })
+      }
+    )
   }
 
   const note = ({ bytes = null, domain, envelope, first, recipients, reply }: Refused) => {

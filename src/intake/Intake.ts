@@ -1,6 +1,7 @@
 import { Cause, Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isUnreachable } from "../database/Database.ts"
+import * as FailureLog from "../database/FailureLog.ts"
 import { rawRef } from "../model/InboundEmail.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
@@ -207,7 +208,9 @@ const storeUsual = Effect.fnUntraced(function* (
           : Effect.as(
               Option.exists(Cause.findErrorOption(cause), InboundEmails.isWithoutRoom)
                 ? Effect.void
-                : Effect.logWarning("A batch of messages failed. Inlet stores one message alone", cause),
+                : Effect.logWarning(
+                    FailureLog.withReason("A batch of messages failed. Inlet stores one message alone", cause)
+                  ),
               "apart" as const
             )
       )

@@ -13,6 +13,7 @@ import type { Mail } from "./Mail.ts"
 import * as MailLeases from "./MailLeases.ts"
 import { MailsInHand } from "./MailsInHand.ts"
 import { ParserThreads } from "./ParserThreads.ts"
+import * as ReadFailure from "./ReadFailure.ts"
 import type { ReadResult, ReadTask } from "./ReadTask.ts"
 import * as Scanned from "./Scanned.ts"
 import * as Scans from "./Scans.ts"
@@ -163,7 +164,7 @@ const loadFrom = (raw: RawStore["Service"], mail: Mail) =>
 
 const logged = <E>({ id }: Pick<Mail, "id">, reading: Effect.Effect<void, E>) =>
   Effect.catchCause(reading, (cause) =>
-    Effect.annotateLogs(FailureLog.error("A message could not be parsed. Inlet retries", cause), {
+    Effect.annotateLogs(FailureLog.error(`${ReadFailure.inWords(cause)}. Inlet retries`, cause), {
       inbound_email_id: id
     })
   )

@@ -3,6 +3,7 @@ import { Cause, Effect, Logger } from "effect"
 import { SqlError } from "effect/sql"
 import * as FailureLog from "../../src/database/FailureLog.ts"
 import { notStored } from "../../src/intake/NotStored.ts"
+import { RawStoreError } from "../../src/providers/storage/RawStoreError.ts"
 
 /** The parts of the log entry about a failure. */
 const logged = (cause: Cause.Cause<unknown>) => {
@@ -26,15 +27,18 @@ describe("The log of a failure", () => {
     })
   )
 
-  it.effect("has the cause of anything else", () =>
+  it.effect("has the cause of anything else, in the same line too", () =>
     Effect.gen(function* () {
       const bug = new Error("a bug")
       const [entry] = yield* logged(Cause.die(bug))
-      assert.strictEqual(entry?.[0], "It failed")
+      assert.strictEqual(entry?.[0], "It failed: a bug")
       assert.include(JSON.stringify(entry?.slice(1).map((part) => Object(part).defect?.message)), "a bug")
       const refused = new SqlError.UnknownError({ cause: { code: "42601" }, operation: "execute" })
       const [other = []] = yield* logged(Cause.fail(new SqlError.SqlError({ reason: refused })))
       assert.isAbove(other.length, 1)
+      const noSpace = new RawStoreError({ cause: new Error("ENOSPC: no space left on device, write") })
+      const [full = []] = yield* logged(Cause.fail(notStored(noSpace)))
+      assert.strictEqual(full[0], "It failed: ENOSPC: no space left on device, write")
     })
   )
 })

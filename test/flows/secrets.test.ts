@@ -229,7 +229,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
         yield* change(`INSERT INTO domain_changes (domain_id, change) VALUES ('${domainId}', 'verified')`)
         yield* eventually(inlet.output, (text) => text.includes("An operational event"))
         yield* send(address.replace(/^[^@]*/, "poison"))
-        yield* eventually(inlet.output, (text) => text.includes("A message could not be parsed"))
+        yield* eventually(inlet.output, (text) => text.includes("The event of a message could not be stored"))
         yield* change("ALTER TABLE demo_sessions RENAME TO demo_sessions_gone")
         const broken = yield* Effect.all([
           call("POST", "/api/workspaces", { body: { name: "poison" } }),

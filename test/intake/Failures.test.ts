@@ -49,6 +49,10 @@ class FailingStore extends Context.Service<
   )
 }
 
+/** The messages of the log so far. */
+const logged: Array<string> = []
+const keepLog = Logger.make(({ message }) => void logged.push([message].flat().map(String).join(": ")))
+
 class SmtpPort extends Context.Service<SmtpPort, number>()("inlet/test/SmtpPort") {}
 
 const World = Layer.unwrap(
@@ -58,7 +62,7 @@ const World = Layer.unwrap(
       Layer.provideMerge(Inlet.smtp),
       Layer.provide([EventFeed.layer, Handover.layerNone, MailScanner.layerNone, FailingStore.layerStore]),
       Layer.provideMerge(Layer.merge(TestDatabase.layer, FailingStore.layer)),
-      Layer.provide(Logger.layer([])),
+      Layer.provide(Logger.layer([keepLog])),
       Layer.provide(
         ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: { SMTP_PORT: `${port}` } }), { asPrimary: true })
       )
@@ -132,6 +136,26 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A message th
       assert.match(yield* Mailbox.deliver(port, address, message), /^250 /)
       assert.match(yield* Mailbox.deliver(port, address, message), /^250 /)
       assert.strictEqual((yield* rows(domainId)).length, 1)
+    })
+  )
+
+  it.effect("is logged with its cause on the same line, for the batch and for the reply", () =>
+    Effect.gen(function* () {
+      const port = yield* SmtpPort
+      const sql = yield* SqlClient.SqlClient
+      const { address } = yield* Mailbox.attach("cause-of-451.example")
+      const dialog = yield* Mailbox.begin(port, address)
+      yield* sql`ALTER TABLE inbound_emails RENAME TO inbound_emails_away`
+      const before = logged.length
+      yield* Mailbox.data(dialog, message)
+      yield* sql`ALTER TABLE inbound_emails_away RENAME TO inbound_emails`
+      const cause = 'relation "inbound_emails" does not exist'
+      const lines = yield* eventually(
+        Effect.sync(() => logged.slice(before)),
+        (lines) => lines.some((line) => line.startsWith("DATA was"))
+      )
+      assert.include(lines, `A batch of messages failed. Inlet stores one message alone: ${cause}`)
+      assert.include(lines, `DATA was answered 451 4.3.0: ${cause}`)
     })
   )
 
