@@ -824,12 +824,12 @@ export const proofs: ReadonlyArray<Proof> = [
     promise: "/ready answers 503 if the process cannot store mail",
     tests: [
       [
-        "test/http/system/Readiness.test.ts",
+        "test/health/Readiness.test.ts",
         "if database and raw store accept writes, or without the role smtp the database alone"
       ],
-      ["test/http/system/Readiness.test.ts", "only if the database accepts writes"],
-      ["test/http/system/Readiness.test.ts", "is 503 while the raw message disk is full, and 200 again afterwards"],
-      ["test/http/system/Readiness.test.ts", "is 503 while the bucket is gone, and 200 again afterwards"],
+      ["test/health/Readiness.test.ts", "only if the database accepts writes"],
+      ["test/health/Readiness.test.ts", "is 503 while the raw message disk is full, and 200 again afterwards"],
+      ["test/health/Readiness.test.ts", "is 503 while the bucket is gone, and 200 again afterwards"],
       ["test/database/Standby.postgres.test.ts", "is ready, and a standby is not"],
       [
         "test/database/Standby.postgres.test.ts",

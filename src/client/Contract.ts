@@ -417,7 +417,7 @@ export interface Header {
 
 export interface HealthCheck {
   /** what was looked at. `mx_host` comes once for each host */
-  readonly check: "domain" | "txt" | "mx" | "mx_host" | "mx_elsewhere" | "port25" | "starttls" | "certificate" | "webhook" | "quota" | "last_mail" | "refusals"
+  readonly check: "domain" | "txt" | "mx" | "mx_host" | "mx_elsewhere" | "port25" | "starttls" | "certificate" | "storage" | "webhook" | "quota" | "last_mail" | "refusals"
   readonly status: "ok" | "warning" | "error" | "unknown"
   /** what was seen, as a sentence */
   readonly message: string

@@ -15,8 +15,8 @@ export const withReason = (message: string, cause: Cause.Cause<unknown>): string
   cause.reasons.length === 0 ? message : `${message}: ${ErrorOrigin.messageOf(Cause.squash(cause))}`
 
 /**
- * Logs a failure with its cause in the same line, and a stack below. While the database is unavailable everything under way fails, so each has one line with the reason, and
- * no stack.
+ * Logs a failure with its cause in the same line, and a stack below. While the database is unavailable everything
+ * under way fails, so each has one line with the reason, and no stack.
  */
 export const error = (message: string, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const found = Cause.findFail(cause)

@@ -17,7 +17,7 @@ const needed: Readonly<Record<string, ReadonlyArray<string>>> = {
   event_positions: ["SELECT", "INSERT", "UPDATE"],
   events: ["SELECT", "INSERT"],
   deliveries: ["SELECT", "INSERT", "UPDATE"],
-  delivery_attempts: ["SELECT", "INSERT"],
+  delivery_attempts: ["SELECT", "INSERT", "UPDATE"],
   write_trials: ["SELECT", "INSERT", "UPDATE"]
 }
 

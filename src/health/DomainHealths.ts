@@ -18,6 +18,7 @@ import { type DomainHealth, type HealthCheck, summary, worst } from "./HealthChe
 import * as MailChecks from "./MailChecks.ts"
 import { MailHost } from "./MailHost.ts"
 import * as MailHostChecks from "./MailHostChecks.ts"
+import * as Readiness from "./Readiness.ts"
 
 const Last = Schema.Struct({
   receivedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
@@ -48,6 +49,7 @@ export class DomainHealths extends Context.Service<
       const statistics = yield* DomainStatistics
       const usage = yield* WorkspaceUsage.make
       const { emailsPerDay } = yield* Settings.limits
+      const canStore = Effect.isSuccess(yield* Readiness.make)
 
       /** The newest event and the newest attempt, by index, and whether a relay has a key. */
       const last = SqlSchema.findOne({
@@ -82,11 +84,15 @@ export class DomainHealths extends Context.Service<
           webhooks.failing(catchAllOf(id)),
           statistics.of(id, 1),
           usage(workspaceId),
-          webhooksOf.list(id)
+          webhooksOf.list(id),
+          canStore
         ])
-        const [[host, found], [newest, health, failing, [today], used, all]] = yield* Effect.all([outside, stored], {
-          concurrency: 2
-        })
+        const [[host, found], [newest, health, failing, [today], used, all, isStored]] = yield* Effect.all(
+          [outside, stored],
+          {
+            concurrency: 2
+          }
+        )
         const now = yield* Clock.currentTimeMillis
         const { isRelayed, receivedAt, remoteAddress, statusCode } = newest
         const hosts = DnsChecks.hosts(domain, found)
@@ -96,6 +102,7 @@ export class DomainHealths extends Context.Service<
           ...DnsChecks.txt(domain, found),
           ...DnsChecks.mx(domain, found, { ...host, isRelayed }),
           ...MailHostChecks.of(host, now, isElsewhere),
+          ...MailChecks.storage(isStored),
           DeliveryChecks.webhook(domain, { health, failing, lastStatus: statusCode }),
           ...DeliveryChecks.others(all),
           MailChecks.quota(used.emailsToday, emailsPerDay),

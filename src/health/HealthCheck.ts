@@ -11,6 +11,7 @@ export const CheckName = Schema.Literals([
   "port25",
   "starttls",
   "certificate",
+  "storage",
   "webhook",
   "quota",
   "last_mail",

@@ -25,6 +25,18 @@ export const state = ({ disabled_reason, domain, id, origin, status }: Domain): 
   )
 }
 
+/** The check that mail can be stored, which has a result only if it cannot. */
+export const storage = (canStore: boolean): ReadonlyArray<HealthCheck> =>
+  canStore
+    ? []
+    : [
+        error(
+          "storage",
+          "The service can't store mail now. It answers 451, and senders retry, mostly for days",
+          "Wait, or tell the operator of the service, whose log and /ready have the cause"
+        )
+      ]
+
 /** The check of the messages that the workspace may receive today. `most` is 0 without a limit. */
 export const quota = (used: number, most: number): HealthCheck => {
   if (most === 0) return ok("quota", `The workspace has received ${used} messages today, and has no daily limit`)

@@ -1,10 +1,10 @@
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
+import * as Readiness from "../health/Readiness.ts"
 import * as Settings from "../Settings.ts"
 import * as Listener from "./Listener.ts"
 import * as RequestPath from "./requests/RequestPath.ts"
-import * as Readiness from "./system/Readiness.ts"
 
 /** `METRICS_PORT` cannot be opened. */
 export class MonitorListenError extends Schema.TaggedError<MonitorListenError>()("MonitorListenError", {

@@ -4,7 +4,7 @@ import { ConfigProvider, Context, Effect, Layer, Logger, Redacted } from "effect
 import { SecureRandom } from "effect/crypto"
 import * as Checks from "../../src/cli/commands/Checks.ts"
 import * as Database from "../../src/database/Database.ts"
-import * as Readiness from "../../src/http/system/Readiness.ts"
+import * as Readiness from "../../src/health/Readiness.ts"
 import * as Platform from "../../src/process/Platform.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as Segments from "../../src/providers/storage/Segments.ts"

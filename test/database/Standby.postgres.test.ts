@@ -4,7 +4,7 @@ import { ConfigProvider, Context, Effect, Layer, Logger, Redacted } from "effect
 import { SqlClient } from "effect/sql"
 import * as Checks from "../../src/cli/commands/Checks.ts"
 import * as Database from "../../src/database/Database.ts"
-import * as Readiness from "../../src/http/system/Readiness.ts"
+import * as Readiness from "../../src/health/Readiness.ts"
 import * as Platform from "../../src/process/Platform.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as Segments from "../../src/providers/storage/Segments.ts"
@@ -129,7 +129,16 @@ describe("A primary with a standby", Needs.options(Needs.cluster), () => {
             Array.from({ length: 12 }, () => work),
             { concurrency: "unbounded" }
           )
-        yield* twelve(sql`SELECT pg_sleep(0.2)`)
+        // A session that has run nothing counts as one of the primary.
+        yield* eventually(
+          Effect.all([
+            twelve(sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid, pg_sleep(0.2)`),
+            sql<{ readonly open: number }>`
+              SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = current_database()
+            `
+          ]),
+          ([used, [seen]]) => new Set(used.flat().map(({ pid }) => pid)).size === seen?.open
+        )
         yield* lead(primary)
         const write = sql`INSERT INTO write_trials (tried_at) VALUES (now()) ON CONFLICT (one_row) DO NOTHING`
         assert.strictEqual((yield* Effect.flip(write)).reason._tag, "UnknownError")

@@ -26,6 +26,7 @@ const names: Record<HealthCheck["check"], string> = {
   port25: "Mail server",
   starttls: "Encryption",
   certificate: "Certificate",
+  storage: "Storage",
   webhook: "Webhook",
   quota: "Quota",
   last_mail: "Last mail",

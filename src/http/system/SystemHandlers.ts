@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Readiness from "../../health/Readiness.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
-import * as Readiness from "./Readiness.ts"
 import { SystemApi } from "./SystemApi.ts"
 
 export const layer = HttpApiBuilder.group(
