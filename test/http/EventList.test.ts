@@ -453,7 +453,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
         const inbox = yield* withMail("original")
         yield* sql`
           INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
-          SELECT gen_random_uuid(), domain_id, inbound_email_id, 1000 + n, 'User' || n % 5 || '@a.example',
+          SELECT gen_random_uuid(), domain_id, inbound_email_id, 1000 + n, 'User' || n % 5 || ${`@${inbox.domain}`},
             'sender' || n % 3 || '@b.example', timestamptz '2026-01-01Z' + n * interval '1 minute',
             json_build_object('subject', n::text)::text
           FROM events, generate_series(1, ${count}::int) AS n WHERE domain_id = ${inbox.domainId}
@@ -463,7 +463,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
           SELECT id, domain_id, domain_id, position, CASE WHEN position % 4 = 0 THEN 'delivered' ELSE 'held' END, now() FROM events
           WHERE domain_id = ${inbox.domainId} AND position > 1000
         `
-        const recipient = "user2@A.example"
+        const recipient = `user2@${inbox.domain.toUpperCase()}`
         const from = "Sender1@b.example"
         const until = "2026-01-01T00:50:00Z"
         for (const filter of [{ recipient }, { from }, { recipient, from }, { recipient, until }]) {
@@ -471,7 +471,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
             SELECT (events.position - 1000)::text AS subject FROM events JOIN deliveries ON deliveries.event_id = events.id
             WHERE ${sql.and([
               sql`events.domain_id = ${inbox.domainId} AND status = 'held'`,
-              ...("recipient" in filter ? [sql`events.recipient = 'User2@a.example'`] : []),
+              ...("recipient" in filter ? [sql`events.recipient = ${`User2@${inbox.domain}`}`] : []),
               ...("from" in filter ? [sql`events.sender = 'sender1@b.example'`] : []),
               ...("until" in filter ? [sql`received_at <= ${until}`] : [])
             ])}
