@@ -91,10 +91,12 @@ const refusesAll = Effect.gen(function* () {
     assert.match(reply, /^(451 4\.3\.0|503 5\.5\.1) /)
     assert.isBelow(Duration.toMillis(time), 10_000)
   })
+  const times: Array<number> = []
   const healthy = Effect.gen(function* () {
     const [time, { status }] = yield* Effect.timed(inlet.call("GET", "/health"))
     assert.strictEqual(status, 200)
-    assert.isBelow(Duration.toMillis(time), 2_500)
+    times.push(Duration.toMillis(time))
+    assert.isBelow(Duration.toMillis(time), 10_000)
     yield* Effect.sleep("100 millis")
   })
   const refused = Effect.all(
@@ -116,6 +118,8 @@ const refusesAll = Effect.gen(function* () {
     { concurrency: "unbounded", discard: true }
   )
   yield* Effect.raceFirst(refused, Effect.forever(healthy))
+  // Single answers are late on a busy machine. One that waited for the database would always be.
+  assert.isBelow(Math.min(...times), 2_500)
 })
 
 /** An open event stream. */

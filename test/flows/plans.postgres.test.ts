@@ -369,6 +369,6 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           []
         )
       }).pipe(Effect.provide(NodeServices.layer)),
-    180_000
+    480_000
   )
 })
