@@ -30,8 +30,8 @@ export default defineConfig({
       ...(hasServer && isCi ? beyondServer(new URL("./", import.meta.url)) : [])
     ],
     // Several times what a test takes, because the machine may be busy.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     // Two cores is what a small machine has, and much of a test is waiting.
     maxWorkers: 5,
     // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
