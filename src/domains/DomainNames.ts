@@ -61,10 +61,10 @@ export const ofAddress = (address: string): string => {
 
 /**
  * The spellings of an address, a name, or a part of one: as typed, with A-labels (`xn--mnchen-3ya`) and in Unicode
- * (`münchen`). Mail has either of them.
+ * (`münchen`). Mail has either of them. A text that is longer than any name is left as typed.
  */
 export const spellings = (typed: string): ReadonlyArray<string> => {
-  if (/^\p{ASCII}*$/u.test(typed) && !/xn--/i.test(typed)) return [typed]
+  if (typed.length > longestTyped || (/^\p{ASCII}*$/u.test(typed) && !/xn--/i.test(typed))) return [typed]
   const behind = typed.lastIndexOf("@") + 1
   const domain = typed.slice(behind)
   const forms = [domain, domainToASCII(domain), domainToUnicode(domain)].filter((form) => form !== "" || domain === "")

@@ -101,6 +101,14 @@ describe("DomainNames", () => {
     assert.isBelow(performance.now() - began, 1_000)
   })
 
+  it("has either spelling of a name and of a part of an address, and no other of a text longer than any name", () => {
+    assert.deepStrictEqual(DomainNames.spellings("Jo@example.com"), ["Jo@example.com"])
+    assert.deepStrictEqual(DomainNames.spellings("jo@münchen.de"), ["jo@münchen.de", "jo@xn--mnchen-3ya.de"])
+    assert.deepStrictEqual(DomainNames.spellings("xn--mnchen-3ya"), ["xn--mnchen-3ya", "münchen"])
+    const long = "ü".repeat(1_100)
+    assert.deepStrictEqual(DomainNames.spellings(long), [long])
+  })
+
   it("recognizes the names of the platform", () => {
     assert.isTrue(DomainNames.isWithin("inlet.test", "inlet.test"))
     assert.isTrue(DomainNames.isWithin("a.inbox.inlet.test", "inlet.test"))
