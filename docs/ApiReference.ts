@@ -134,7 +134,7 @@ const conventions = `## Conventions
 | --- | --- |
 | \`400\` | the request differs from the documentation |
 | \`401\` | the API key is missing or wrong |
-| \`403\` | a read key, and the route requires the workspace's own key |
+| \`403\` | a key that the route does not take: a read key, or an ingest key on any route but ingest |
 | \`404\` | no object with this id in this workspace |
 | \`405\` | unsupported method. \`Allow\` lists the supported ones |
 | \`409\` | the current state does not allow it |

@@ -155,6 +155,7 @@ layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The client 
          // The start of a worker is a part of its first test.
          test("a worker starts", ({ inbox }) => expect(inbox.address).toContain("@"))
          test("a wait ends before its test", async ({ inbox }) => {
+           // Not more than the wait would take by itself.
            test.setTimeout(20_000)
            await expect(inbox.code()).rejects.toThrow("Nothing has come to it")
          })`
