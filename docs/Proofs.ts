@@ -839,6 +839,10 @@ export const proofs: ReadonlyArray<Proof> = [
       [
         "test/database/Rights.postgres.test.ts",
         "makes /ready fail and inlet doctor name each missing right, until it has them"
+      ],
+      [
+        "test/database/Rights.postgres.test.ts",
+        "A role with exactly the rights that /ready looks for takes a mail and delivers it"
       ]
     ]
   },

@@ -40,7 +40,7 @@ export interface Inbox {
 /** Whether the suite runs on a PostgreSQL server, which several processes can share. */
 export const hasServer = Effect.map(Config.option(Config.Redacted("TEST_DATABASE_URL")), Option.isSome)
 
-const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })).pipe(
+export const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })).pipe(
   Effect.provide(NodeServices.layer)
 )
 

@@ -68,7 +68,7 @@ export const database = Effect.gen(function* () {
     const trouble = Replication.trouble(seen)
     if (trouble !== undefined) return wrong("database", trouble)
     if (row?.isMade !== true) return note("database", `${server}, still empty; the first start makes its tables`)
-    const lacking = yield* Rights.trouble(sql)
+    const lacking = yield* Rights.troubleAnywhere(sql)
     if (lacking !== undefined) return wrong("database", lacking)
     yield* Database.refuseOthers
     const { secretsKey } = yield* Settings.secrets
