@@ -11,7 +11,6 @@ export const needed: Readonly<Record<string, ReadonlyArray<string>>> = {
   webhooks: ["SELECT", "UPDATE"],
   sender_rules: ["SELECT"],
   demo_sessions: ["SELECT"],
-  demo_sessions: ["SELECT"],
   daily_intake: ["SELECT", "INSERT", "UPDATE"],
   client_limits: ["SELECT", "INSERT", "UPDATE"],
   received_once: ["SELECT", "INSERT", "UPDATE"],

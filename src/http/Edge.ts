@@ -91,11 +91,12 @@ export const layer = HttpRouter.middleware(
             ? Effect.succeed(refused)
             : counted(
                 answer,
-                Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), (exit) =>
-                  Exit.isFailure(exit) && isUnrouted(exit.cause)
-                    ? Effect.succeed(unrouted(request, path, methodsOf.of(path)))
-                    : answerOf(exit, path, largest)
-                )
+                otherMethod(request, path, methodsOf.of(path)) ??
+                  Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), (exit) =>
+                    Exit.isFailure(exit) && isUnrouted(exit.cause)
+                      ? Effect.succeed(unrouted(request, path, methodsOf.of(path)))
+                      : answerOf(exit, path, largest)
+                  )
               )
         const response = yield* handled.pipe(
           Effect.flatMap((answered) => roomy(answered, request)),
@@ -146,6 +147,15 @@ const hasOneHost = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length
   return hosts === 1 || (hosts === 0 && httpVersion === "1.0")
 }
+
+/**
+ * The `405` of a path that has routes, though none for the method. The router would go on to a route with a parameter in
+ * that place, and take `orders` for the id of a domain.
+ */
+const otherMethod = (request: HttpServerRequest.HttpServerRequest, path: string, allowed: ReadonlyArray<string>) =>
+  allowed.length === 0 || allowed.includes(request.method)
+    ? undefined
+    : Effect.succeed(unrouted(request, path, allowed))
 
 /** The answer to a request that is refused by its header alone. */
 const refusedUnread = (request: HttpServerRequest.HttpServerRequest, path: string, largest: number) => {

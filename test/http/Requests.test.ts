@@ -77,6 +77,9 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           ["POST", `/api/domains/${uuid}`, "GET, HEAD, PATCH, DELETE"],
           ["POST", `/api/domains/${uuid}/events?limit=5`, "GET, HEAD"],
           ["POST", "/metrics", "GET, HEAD"],
+          // Not a domain, whose routes take these.
+          ["DELETE", "/api/domains/orders", "GET, HEAD"],
+          ["PATCH", "/api/domains/search", "GET, HEAD"],
           ["DELETE", "/llms.txt", "GET, HEAD"]
         ] as const
         for (const [method, path, allowed] of wrong) {
