@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import * as Settings from "../Settings.ts"
@@ -21,21 +21,9 @@ const opened = (aead: Aead.Aead["Service"], key: Aead.Key<Aead.AesGcm>, sealed: 
     aad: new TextEncoder().encode(owner)
   })
 
-/** Whether the database was written with this key. Writes nothing. */
-export const fits = Effect.fnUntraced(function* (secretsKey: Redacted.Redacted) {
-  const sql = yield* SqlClient.SqlClient
-  const aead = yield* Aead.Aead
-  const key = yield* Aead.key(Aead.aes256Gcm, Buffer.from(Redacted.value(secretsKey), "base64"))
-  const [check] = yield* sql<{ readonly value: Uint8Array }>`SELECT value FROM secrets_key_check`
-  return check === undefined || Result.isSuccess(yield* Effect.result(opened(aead, key, check.value, "")))
-})
-
-/** The key in `folder`, made there only for a database without a key, because a used one needs the key that is lost. */
-const generated = Effect.fnUntraced(function* (folder: string) {
-  const sql = yield* SqlClient.SqlClient
-  const checks = yield* sql`SELECT 1 FROM secrets_key_check`
-  if (checks.length === 0) return yield* LocalSecret.readOrMake(folder, "secrets-key")
-  return yield* LocalSecret.read(folder, "secrets-key").pipe(
+/** The key in `folder`, which a used database needs. */
+const kept = (folder: string) =>
+  LocalSecret.read(folder, "secrets-key").pipe(
     Effect.catchReason("PlatformError", "NotFound", () =>
       Effect.fail(
         new WrongSecretsKey({
@@ -44,6 +32,46 @@ const generated = Effect.fnUntraced(function* (folder: string) {
       )
     )
   )
+
+const keyOf = Effect.fnUntraced(function* (secret: Redacted.Redacted, from: string) {
+  const bytes = Buffer.from(Redacted.value(secret), "base64")
+  if (bytes.length !== keyLength) {
+    return yield* new WrongSecretsKey({
+      message: `${from} contains no key of 32 bytes in base64. Restore it from a backup, or set SECRETS_KEY`
+    })
+  }
+  return yield* Aead.key(Aead.aes256Gcm, bytes)
+})
+
+/** Fails unless the database was written with this key. */
+const fits = Effect.fnUntraced(function* (key: Aead.Key<Aead.AesGcm>, check: Uint8Array, from: string) {
+  const aead = yield* Aead.Aead
+  yield* opened(aead, key, check, "").pipe(
+    Effect.mapError(
+      () =>
+        new WrongSecretsKey({
+          message: `${from}: The database was written with another key. Start with that key, or with another database`
+        })
+    )
+  )
+})
+
+const checks = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql<{ readonly value: Uint8Array }>`SELECT value FROM secrets_key_check`
+})
+
+const sourceOf = ({ dataDirectory, secretsKey }: Effect.Success<typeof Settings.secrets>) =>
+  secretsKey === undefined ? `${dataDirectory}/secrets-key` : "SECRETS_KEY"
+
+/** Fails if a start would fail, because this process lacks the key of a used database. Writes nothing. */
+export const check = Effect.gen(function* () {
+  const [made] = yield* checks
+  if (made === undefined) return
+  const settings = yield* Settings.secrets
+  const from = sourceOf(settings)
+  const given = settings.secretsKey ?? (yield* kept(settings.dataDirectory))
+  yield* fits(yield* keyOf(given, from), made.value, from)
 })
 
 /** Encrypts secrets in the database with AES-256-GCM under `SECRETS_KEY`, with a new nonce in front. */
@@ -64,15 +92,14 @@ export class SecretsKey extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const aead = yield* Aead.Aead
       const random = yield* SecureRandom.SecureRandom
-      const { dataDirectory, secretsKey } = yield* Settings.secrets
-      const given = secretsKey ?? (yield* generated(dataDirectory))
-      const bytes = Buffer.from(Redacted.value(given), "base64")
-      if (bytes.length !== keyLength) {
-        return yield* new WrongSecretsKey({
-          message: `${dataDirectory}/secrets-key contains no key of 32 bytes in base64. Restore it from a backup, or set SECRETS_KEY`
-        })
-      }
-      const key = yield* Aead.key(Aead.aes256Gcm, bytes)
+      const settings = yield* Settings.secrets
+      const from = sourceOf(settings)
+      const isUsed = (yield* checks).length > 0
+      // None is made for a used database, which needs the key that is lost.
+      const given =
+        settings.secretsKey ??
+        (yield* isUsed ? kept(settings.dataDirectory) : LocalSecret.readOrMake(settings.dataDirectory, "secrets-key"))
+      const key = yield* keyOf(given, from)
 
       const encrypt = Effect.fnUntraced(function* (plain: Uint8Array, owner: string) {
         const nonce = yield* random.randomBytes(nonceLength)
@@ -85,16 +112,9 @@ export class SecretsKey extends Context.Service<
       yield* sql`
         INSERT INTO secrets_key_check (value) VALUES (${yield* encrypt(checked, "")}) ON CONFLICT DO NOTHING
       `
-      const [check] = yield* sql<{ readonly value: Uint8Array }>`SELECT value FROM secrets_key_check`
-      if (check === undefined) return yield* Effect.die("secrets_key_check lost its row")
-      yield* decrypt(check.value, "").pipe(
-        Effect.mapError(
-          () =>
-            new WrongSecretsKey({
-              message: `${secretsKey === undefined ? `${dataDirectory}/secrets-key` : "SECRETS_KEY"}: The database was written with another key. Start with that key, or with another database`
-            })
-        )
-      )
+      const [made] = yield* checks
+      if (made === undefined) return yield* Effect.die("secrets_key_check lost its row")
+      yield* fits(key, made.value, from)
 
       return SecretsKey.of({
         seal: Effect.fn("SecretsKey.seal")((secret, owner) =>

@@ -24,21 +24,28 @@ const found = (env: Readonly<Record<string, string>>) =>
 const migrated = Effect.map(TestDatabase.migratedFor("/nowhere"), ({ DATABASE_URL = "" }) => DATABASE_URL)
 
 describe("inlet doctor, of a database", () => {
-  it.live("that was written with another SECRETS_KEY, names the setting, and passes the right one", () =>
-    Effect.gen(function* () {
-      const DATABASE_URL = yield* migrated
-      const written = { DATABASE_URL, SECRETS_KEY: key(1) }
-      const database = Database.layerPostgres(Redacted.make(DATABASE_URL))
-      yield* Layer.build(SecretsKey.layer).pipe(
-        Effect.provide(database.pipe(Layer.provideMerge(Platform.layer))),
-        withSettings(written)
-      )
-      assert.match(yield* found(written), /^good PostgreSQL \d/)
-      assert.strictEqual(
-        yield* found({ ...written, SECRETS_KEY: key(2) }),
-        "wrong SECRETS_KEY: The database was written with another key. Set that one"
-      )
-    }).pipe(Effect.scoped)
+  it.live(
+    "that was written with another SECRETS_KEY, names the setting or the missing file, and passes the right one",
+    () =>
+      Effect.gen(function* () {
+        const DATABASE_URL = yield* migrated
+        const written = { DATABASE_URL, SECRETS_KEY: key(1) }
+        const database = Database.layerPostgres(Redacted.make(DATABASE_URL))
+        yield* Layer.build(SecretsKey.layer).pipe(
+          Effect.provide(database.pipe(Layer.provideMerge(Platform.layer))),
+          withSettings(written)
+        )
+        assert.match(yield* found(written), /^good PostgreSQL \d/)
+        assert.strictEqual(
+          yield* found({ ...written, SECRETS_KEY: key(2) }),
+          "wrong SECRETS_KEY: The database was written with another key. Start with that key, or with another database"
+        )
+        // A process without the setting has the key of its folder, and would make none for this database.
+        assert.strictEqual(
+          yield* found({ DATABASE_URL, DATA_DIR: "/nowhere" }),
+          "wrong /nowhere/secrets-key is missing. Restore it from a backup, or set SECRETS_KEY"
+        )
+      }).pipe(Effect.scoped)
   )
 
   it.live("that this version can't migrate, says so, as the start does", () =>

@@ -71,10 +71,7 @@ export const database = Effect.gen(function* () {
     const lacking = yield* Rights.troubleAnywhere(sql)
     if (lacking !== undefined) return wrong("database", lacking)
     yield* Database.refuseOthers
-    const { secretsKey } = yield* Settings.secrets
-    if (secretsKey !== undefined && !(yield* SecretsKey.fits(secretsKey))) {
-      return wrong("database", "SECRETS_KEY: The database was written with another key. Set that one")
-    }
+    yield* SecretsKey.check
     return ofStandbys(server, seen)
   }).pipe(
     Effect.provide(Database.layerPostgres(url)),
@@ -83,6 +80,9 @@ export const database = Effect.gen(function* () {
       MigrationError: ({ message }) =>
         Effect.succeed(wrong("database", `The database at ${where} can't be migrated: ${message}`)),
       SqlError: (error) => Effect.succeed(wrong("database", Database.explain(where, error))),
+      WrongSecretsKey: ({ message }) => Effect.succeed(wrong("database", message)),
+      SecretUnusable: ({ message }) => Effect.succeed(wrong("database", message)),
+      PlatformError: ({ message }) => Effect.succeed(wrong("database", message)),
       TimeoutError: () => Effect.succeed(wrong("database", `${where} does not answer within ${patience}`))
     })
   )
