@@ -88,6 +88,21 @@ layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The client 
     })
   )
 
+  it.effect("is the package itself, too", () =>
+    Effect.gen(function* () {
+      const { check, run, write } = yield* Published
+      yield* write(
+        "itself.ts",
+        `import * as itself from "inlet-mail"
+         import * as client from "inlet-mail/client"
+         export const inlet: client.Inlet = new itself.Inlet({ url: "http://localhost:3000", apiKey: "ak_live_1" })
+         console.log(itself.Inlet === client.Inlet)`
+      )
+      assert.deepStrictEqual(yield* check(["itself.ts"]), { code: 0, stdout: "" })
+      assert.strictEqual((yield* run(["itself.ts"])).stdout, "true\n")
+    })
+  )
+
   it.effect("has types that compile for Node and for browsers without other packages", () =>
     Effect.gen(function* () {
       const { check, write } = yield* Published
