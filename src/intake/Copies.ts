@@ -33,9 +33,11 @@ export interface Copy {
   /** The TLS version of the session, or null. */
   readonly tls: string | null
   readonly received: Uint8Array
+  /** Its bytes. All copies share those received, because 100 of them would take 100 times the memory. */
+  readonly pieces: ReadonlyArray<Uint8Array>
 }
 
-/** Copies a message once per recipient domain, into its own memory. */
+/** Makes the copy of a message for each recipient domain, and copies its bytes once. Only the first has memory of its own. */
 export const make =
   (options: {
     readonly mxHost: string
@@ -46,6 +48,7 @@ export const make =
   ({ envelope, message, recipients, relayed, simulated, transmission }: Arrival): ReadonlyArray<Copy> => {
     const { mxHost, newId, now } = options
     const receivedAt = now()
+    let shared: { readonly received: Uint8Array; readonly sha256: Uint8Array } | undefined
     const eventId = (id: InboundEmailId) => EventId.make(newId(Uuid7.timeOf(id)))
     // Different spellings of a domain name the same mailbox.
     const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
@@ -63,10 +66,15 @@ export const make =
           transmission
         })
       )
-      const stored = new Uint8Array(trace.byteLength + message.byteLength)
-      stored.set(trace)
-      message.copyInto(stored, trace.byteLength)
-      const received = stored.subarray(trace.byteLength)
+      let stored: Uint8Array | undefined
+      if (shared === undefined) {
+        stored = new Uint8Array(trace.byteLength + message.byteLength)
+        stored.set(trace)
+        message.copyInto(stored, trace.byteLength)
+        const received = stored.subarray(trace.byteLength)
+        shared = { received, sha256: hash("sha256", received, "buffer") }
+      }
+      const { received, sha256 } = shared
       const mail: Mail = {
         id,
         domainId,
@@ -75,7 +83,7 @@ export const make =
         envelope,
         recipients: own.map(({ address, route }) => ({ eventId: eventId(id), address, route })),
         receivedAt,
-        sha256: hash("sha256", received, "buffer"),
+        sha256,
         traceBytes: trace.byteLength,
         rules: first.rules,
         spamAction: first.spamAction,
@@ -83,13 +91,28 @@ export const make =
         message: stored,
         place: null,
         storedMs: null,
-        bytes: stored.byteLength,
+        bytes: trace.byteLength + received.byteLength,
         attempt: 1
       }
       const tls = transmission === "HTTP" ? null : transmission.tls
-      return [{ id, domainId, recipients: own, mail, received, tls }]
+      const pieces = stored === undefined ? [trace, received] : [stored]
+      return [{ id, domainId, recipients: own, mail, received, pieces, tls }]
     })
   }
+
+/** Gives mails memory of their own, before a parser thread takes that of any. */
+export const separate = (copies: ReadonlyArray<Copy>, mails: ReadonlyArray<Mail>): void => {
+  for (const mail of mails) {
+    if (mail.message !== undefined) continue
+    const own = new Uint8Array(mail.bytes)
+    let at = 0
+    for (const piece of copies.find(({ id }) => id === mail.id)?.pieces ?? []) {
+      own.set(piece, at)
+      at += piece.byteLength
+    }
+    mail.message = own
+  }
+}
 
 /** No message takes longer to store, unless the clock was set meanwhile. */
 const longestMillis = 600_000

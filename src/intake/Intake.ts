@@ -106,8 +106,8 @@ interface Store {
   readonly mxHost: string
 }
 
-const put = ({ raw }: Store, { domainId, id, mail }: Copies.Copy) =>
-  Effect.map(raw.put(rawRef(domainId, id), mail.message === undefined ? [] : [mail.message]), (place) => {
+const put = ({ raw }: Store, { domainId, id, mail, pieces }: Copies.Copy) =>
+  Effect.map(raw.put(rawRef(domainId, id), pieces), (place) => {
     mail.place = place
   })
 
@@ -265,6 +265,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
           if (!isOurs) return Effect.void
           release(copies.filter(({ id }) => !mails.some((mail) => mail.id === id)))
           const storedAt = now()
+          Copies.separate(copies, mails)
           for (const mail of mails) mail.storedMs = Copies.storedMs(mail, storedAt)
           // Answers the sender first.
           return Effect.andThen(Effect.yieldNow, readAll(store, mails))

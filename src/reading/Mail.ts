@@ -39,7 +39,10 @@ export interface Mail {
   readonly spamAction: SpamAction
   /** Given verdicts about the sender, or null if the sender is checked. */
   readonly verdicts: Authentication | null
-  /** The stored raw message with its trace fields, in memory of its own. Undefined once a parser thread has it. */
+  /**
+   * The stored raw message with its trace fields, in memory of its own. Undefined once a parser thread has it, and before
+   * the commit for all recipient domains but the first.
+   */
   message: Uint8Array | undefined
   /** The position in the log, set once stored. Null for a file or object of its own. */
   place: Place | null

@@ -1,9 +1,12 @@
-import { createHash } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as Copies from "../../src/intake/Copies.ts"
+import type { Recipient } from "../../src/intake/Recipient.ts"
+import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEvent } from "../../src/model/InboundEvent.ts"
 import * as Uuid7 from "../../src/model/Uuid7.ts"
+import { catchAll, catchAllOf } from "../../src/model/Webhook.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
@@ -19,6 +22,25 @@ const message = [
   "body",
   ""
 ].join("\r\n")
+
+const hundredDomains = 100
+
+/** The copies of a message of so many bytes, with a recipient at each of so many domains. */
+const copiesOf = (domains: number, bytes: number) => {
+  const newId = Uuid7.make((length) => randomBytes(length))
+  const recipients = Array.from({ length: domains }, (_, index): Recipient => {
+    const domainId = DomainId.make(newId(1_770_000_000_000))
+    const route = { id: catchAllOf(domainId), pattern: catchAll, action: "hold" } as const
+    const domain = DomainName.make(`d${index}.example`)
+    return { address: `to@${domain}`, domain, domainId, workspaceId: null, route, rules: [], spamAction: "tag" }
+  })
+  return Copies.make({ mxHost: "mx.inlet.test", newId, now: () => 1_770_000_000_000 })({
+    envelope: { from: "", helo: "client.example", remoteAddress: "192.0.2.1" },
+    recipients,
+    transmission: "HTTP",
+    message: { byteLength: bytes, copyInto: (target, offset) => void target.fill(0x61, offset, offset + bytes) }
+  })
+}
 
 layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "An accepted message",
@@ -184,6 +206,27 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         })
       })
     )
+
+    it("is in memory once for any number of domains, until it is parsed", () => {
+      const bytes = 1024 * 1024
+      const copies = copiesOf(hundredDomains, bytes)
+      const memories = () => {
+        const views = copies.flatMap(({ mail, pieces, received }) => [received, ...pieces, mail.message ?? received])
+        return [...new Set(views.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0)
+      }
+      assert.isBelow(memories(), 2 * bytes)
+      Copies.separate(
+        copies,
+        copies.map(({ mail }) => mail)
+      )
+      const stored = copies.map(({ mail }) => Buffer.from(mail.message ?? []).toString("latin1"))
+      assert.deepStrictEqual(
+        stored,
+        copies.map(({ pieces }) => Buffer.concat(pieces).toString("latin1"))
+      )
+      assert.strictEqual(new Set(copies.map(({ mail }) => mail.message?.buffer)).size, hundredDomains)
+      for (const { mail } of copies) assert.strictEqual(mail.message?.byteLength, mail.message?.buffer.byteLength)
+    })
 
     it("has no time until its commit if the clock was set meanwhile", () => {
       const receivedAt = 1_770_000_000_000

@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
+import { DateTime, Effect, Layer, Option, Schema, Semaphore, Stream } from "effect"
 import type { DomainId } from "../../model/Domain.ts"
 import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
 import { RawStore } from "./RawStore.ts"
@@ -19,6 +19,9 @@ export interface Options extends S3Api.Bucket {
   readonly segments: Segments
 }
 
+/** Messages in pieces that are joined and sent at a time. One for 100 domains would otherwise take 100 times its memory. */
+const mostJoined = 16
+
 /** Objects of an S3 store, named by their reference. */
 export const layer = ({ largest, segments, ...bucket }: Options) =>
   Layer.effect(
@@ -27,8 +30,16 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
       const s3 = yield* S3Api.make(bucket)
       yield* s3.list("inbound/", Option.none(), 1).pipe(Effect.mapError(unusable(bucket)))
 
+      const joining = yield* Semaphore.make(mostJoined)
+      const sent = (ref: RawRef, message: ReadonlyArray<Uint8Array>) => {
+        const [whole, ...others] = message
+        return whole !== undefined && others.length === 0
+          ? s3.put(ref, whole)
+          : joining.withPermits(1)(Effect.suspend(() => s3.put(ref, Buffer.concat(message))))
+      }
+
       const put = Effect.fn("RawStore.put")((ref: RawRef, message: ReadonlyArray<Uint8Array>) =>
-        s3.put(ref, Buffer.concat(message)).pipe(Effect.as(null), Effect.mapError(failed))
+        sent(ref, message).pipe(Effect.as(null), Effect.mapError(failed))
       )
 
       const getObject = Effect.fn("RawStore.get")((ref: RawRef) =>
