@@ -94,7 +94,8 @@ export const make = Effect.sync(() => {
   }
 
   const end = (grant: Grant) => {
-    waiting.delete(grant)
+    // Those behind it may pass now.
+    if (waiting.delete(grant)) serve()
     shrink(grant, 0)
     grant.state = "ended"
   }

@@ -79,6 +79,24 @@ describe("The memory of requests in other formats", () => {
     })
   )
 
+  it.effect("is free for the next request once a larger one before it gives up", () =>
+    Effect.gen(function* () {
+      const open = yield* RequestMemory.make
+      yield* hang(
+        open,
+        [10, 11, 12, 13].flatMap((workspace) => [owner(workspace, 10), owner(workspace, 11)])
+      )
+      const large = yield* Effect.forkChild(took(open, owner(10, 10), 3 * mebibyte))
+      yield* Effect.yieldNow
+      const small = yield* Effect.forkChild(took(open, owner(11, 10)))
+      yield* Effect.yieldNow
+      assert.isUndefined(small.pollUnsafe())
+      yield* Fiber.interrupt(large)
+      yield* Effect.yieldNow
+      assert.isDefined(small.pollUnsafe())
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("is freed but for the body once the request is made", () =>
     Effect.gen(function* () {
       const open = yield* RequestMemory.make
