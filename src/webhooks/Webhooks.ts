@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
   const rows = WebhookRows.make(sql)
   const wires = yield* WebhookWire.make
 
-  /** Waits for other changes of the domain's webhooks, so that no two of them make a tie. */
+  /** Waits for other changes of the domain's webhooks, so that no two of them make a tie, and none names a removed one. */
   const locked = (domainId: DomainId) =>
     Effect.andThen(
       sql`SELECT 1 FROM webhooks WHERE id = ${catchAllOf(domainId)} FOR NO KEY UPDATE`,
@@ -202,7 +202,8 @@ const make = Effect.gen(function* () {
   const remove: Webhooks["Service"]["remove"] = Effect.fn("Webhooks.remove")(function* (domainId, id) {
     yield* sql.withTransaction(
       Effect.gen(function* () {
-        const before = yield* find(domainId, id)
+        const before = (yield* locked(domainId)).find((webhook) => webhook.id === id)
+        if (before === undefined) return yield* noSuchWebhook
         if (before.pattern === catchAll) return yield* new Conflict({ message: staysThere })
         // A job that starts meanwhile has a lock on it.
         yield* sql`SELECT 1 FROM webhooks WHERE domain_id = ${domainId} AND id = ${id} FOR UPDATE`

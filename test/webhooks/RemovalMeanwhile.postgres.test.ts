@@ -55,4 +55,43 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.match(removed.json.error, /^The replay [\da-f-]{36} sends mail to this webhook\. /)
     })
   )
+
+  it.effect("takes it out of the kinds that another webhook leaves to it meanwhile", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, key } = yield* inlet.inbox()
+      const path = `/api/domains/${domainId}/webhooks`
+      const create = (pattern: string) =>
+        Effect.map(
+          inlet.call("POST", path, { key, body: { pattern, action: "pull" } }),
+          ({ json }) => json.webhook.id as string
+        )
+      const [agents, bounces] = [yield* create("agent-*"), yield* create("bounces")]
+      const isFree = yield* Deferred.make<void>()
+      const isLocked = yield* Deferred.make<void>()
+      const lock = yield* sql`SELECT 1 FROM webhooks WHERE id = ${agents} FOR UPDATE`.pipe(
+        Effect.andThen(Deferred.succeed(isLocked, undefined)),
+        Effect.andThen(Deferred.await(isFree)),
+        sql.withTransaction,
+        Effect.forkChild
+      )
+      yield* Deferred.await(isLocked)
+      const change = yield* Effect.forkChild(
+        inlet.call("PATCH", `${path}/${agents}`, { key, body: { kinds: { bounce: bounces } } })
+      )
+      yield* eventually(waits("UPDATE webhooks SET%kinds"), (isSo) => isSo)
+      const removal = yield* Effect.forkChild(inlet.call("DELETE", `${path}/${bounces}`, { key }))
+      yield* Effect.raceFirst(
+        Fiber.await(removal),
+        eventually(waits("FROM webhooks%FOR NO KEY UPDATE"), (isSo) => isSo)
+      )
+      yield* Deferred.succeed(isFree, undefined)
+      yield* Fiber.join(lock)
+      assert.strictEqual((yield* Fiber.join(change)).status, 200)
+      assert.strictEqual((yield* Fiber.join(removal)).status, 204)
+      const { json } = yield* inlet.call("GET", `${path}/${agents}`, { key })
+      assert.deepStrictEqual(json.kinds ?? json.webhook?.kinds, {})
+    })
+  )
 })
