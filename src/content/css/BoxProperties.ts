@@ -26,6 +26,10 @@ type Side =
 const isBoxWord =
   /^(auto|none|initial|inherit|unset|fit-content|min-content|max-content|-webkit-fill-available|-moz-fit-content|stretch)$/
 
+/** Whether all words of a shorthand are lengths, or words for one. */
+const areSides = (value: string) =>
+  value.split(" ").every((word) => Length.parse(word) !== undefined || isBoxWord.test(word))
+
 /** Browsers ignore a negative size. */
 const isNegativeSize = (name: Side, value: string) =>
   value.startsWith("-") && /^-[\d.]/.test(value) && /idth|eight/.test(name)
@@ -166,24 +170,17 @@ export const properties: Readonly<Record<string, Property>> = {
     return effects.position !== "static" || /^(static|initial|unset)$/.test(value)
   },
   inset: (effects, value) => {
-    const words = value.split(" ")
-    const [top, right = top, bottom = top, left = right] = words.map(Length.parse)
-    effects.top = top
-    effects.right = right
-    effects.bottom = bottom
-    effects.left = left
-    return words.every((word) => Length.parse(word) !== undefined || isBoxWord.test(word))
+    const [top, right = top, bottom = top, left = right] = value.split(" ").map(Length.parse)
+    Object.assign(effects, { top, right, bottom, left })
+    return areSides(value)
   },
   margin: (effects, value) => {
-    const words = value.split(" ")
-    const [top, right = top, bottom = top, left = right] = words
-    effects.marginTop = Length.parse(top ?? "")
-    effects.marginLeft = Length.parse(left ?? "")
-    const behind = Length.parse(right ?? "")
-    effects.pulls = Math.max(0, -inPixels(behind)) + Math.max(0, -inPixels(Length.parse(bottom ?? "")))
-    return (
-      inPixels(behind) <= mostBehind && words.every((word) => Length.parse(word) !== undefined || isBoxWord.test(word))
-    )
+    const [top = "", right = top, bottom = top, left = right] = value.split(" ")
+    effects.marginTop = Length.parse(top)
+    effects.marginLeft = Length.parse(left)
+    const behind = inPixels(Length.parse(right))
+    effects.pulls = Math.max(0, -behind) + Math.max(0, -inPixels(Length.parse(bottom)))
+    return behind <= mostBehind && areSides(value)
   },
   overflow: overflow("clipsX", "clipsY"),
   "overflow-x": overflow("clipsX"),

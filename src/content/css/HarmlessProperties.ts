@@ -3,8 +3,6 @@ import * as Length from "./Length.ts"
 /** Whether a value of a property can hide no text. */
 export type Harmless = (value: string) => boolean
 
-const always: Harmless = () => true
-
 const oneOf = (words: string): Harmless => {
   const known = new Set([...words.split(" "), "initial", "inherit", "unset"])
   return (value) => known.has(value)
@@ -47,72 +45,49 @@ const names =
 
 const any: ReadonlySet<string> = new Set(names.split(" "))
 
+/** Several properties with the same test. */
+const each = (names: string, harmless: Harmless) => names.split(" ").map((name) => [name, harmless] as const)
+
 const isShort = upTo(200)
 
 /** Properties that hide no text with these values. */
 const some: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
-  ...["margin-right", "margin-bottom", "margin-inline-end", "margin-block-end"].map(
-    (name) => [name, (value: string) => !value.includes("-") && isShort(value)] as const
+  ...each(
+    "margin-right margin-bottom margin-inline-end margin-block-end",
+    (value) => !value.includes("-") && isShort(value)
   ),
-  ["border-radius", upTo(100)],
-  ["border-right", thin(200)],
-  ["border-left", thin(200)],
-  ["box-shadow", thin(10)],
-  ["text-shadow", oneOf("none 0")],
-  ["outline", thin(10)],
-  ["outline-width", upTo(10)],
-  ["outline-offset", upTo(100)],
-  ["border-width", upTo(200)],
-  ["border-top-width", upTo(200)],
-  ["border-right-width", upTo(200)],
-  ["border-bottom-width", upTo(200)],
-  ["border-left-width", upTo(200)],
-  ["border-spacing", upTo(200)],
-  ["border-image", oneOf("none 0")],
-  ["border-image-source", oneOf("none")],
-  ["text-decoration", thin(5)],
+  ...each("border-right border-left", thin(200)),
+  ...each("box-shadow outline", thin(10)),
+  ...each("text-decoration -webkit-text-decoration", thin(5)),
+  ...each("transform-origin -webkit-transform-origin perspective-origin", upTo(600)),
+  ...each(
+    "border-width border-top-width border-right-width border-bottom-width border-left-width border-spacing",
+    isShort
+  ),
+  ...each("border-radius outline-offset gap row-gap grid-gap", upTo(100)),
+  ...each("text-underline-offset word-spacing", upTo(50)),
+  ...each("outline-width vertical-align baseline-shift", upTo(10)),
+  ["tab-size", upTo(20)],
   ["text-decoration-thickness", (value) => upTo(5)(value) || value === "from-font"],
-  ["text-underline-offset", upTo(50)],
-  ["-webkit-text-decoration", thin(5)],
+  ["column-gap", (value) => value === "normal" || upTo(100)(value)],
+  ...each(
+    "border-image-source font-size-adjust text-combine-upright animation animation-name -webkit-animation line-clamp -webkit-line-clamp offset offset-path backdrop-filter",
+    oneOf("none")
+  ),
+  ...each("text-shadow border-image", oneOf("none 0")),
+  ...each("font-variation-settings mix-blend-mode background-blend-mode container-type", oneOf("normal")),
+  ...each("column-count columns -webkit-column-count", oneOf("auto 1")),
+  ["column-width", oneOf("auto")],
   ["text-size-adjust", oneOf("none auto 100%")],
   ["-webkit-text-size-adjust", oneOf("none auto 100% 100")],
-  ["font-size-adjust", oneOf("none")],
-  ["font-variation-settings", oneOf("normal")],
-  ["vertical-align", upTo(10)],
-  ["baseline-shift", upTo(10)],
-  ["word-spacing", upTo(50)],
   ["unicode-bidi", oneOf("normal embed isolate plaintext -webkit-isolate")],
-  ["text-combine-upright", oneOf("none")],
-  ["z-index", (value) => value === "auto" || /^\d+$/.test(value) || value === "initial" || value === "inherit"],
-  ["mix-blend-mode", oneOf("normal")],
-  ["background-blend-mode", oneOf("normal")],
-  ["animation", oneOf("none")],
-  ["animation-name", oneOf("none")],
-  ["-webkit-animation", oneOf("none")],
   ["contain", oneOf("none layout style")],
-  ["container-type", oneOf("normal")],
+  ["writing-mode", oneOf("horizontal-tb lr-tb lr")],
+  ["z-index", (value) => value === "auto" || /^\d+$/.test(value) || value === "initial" || value === "inherit"],
   // Words before or after an element change what it says.
   ["content", (value) => !/\(|["'].*[\p{L}\p{N}]/su.test(value)],
   ["color-scheme", (value) => value === "normal" || /^[a-z ]*\blight\b[a-z ]*$/.test(value)],
-  ["tab-size", upTo(20)],
-  ["writing-mode", oneOf("horizontal-tb lr-tb lr")],
-  ["supported-color-schemes", always],
-  ["transform-origin", upTo(600)],
-  ["-webkit-transform-origin", upTo(600)],
-  ["perspective-origin", upTo(600)],
-  ["-webkit-line-clamp", oneOf("none")],
-  ["line-clamp", oneOf("none")],
-  ["offset", oneOf("none")],
-  ["offset-path", oneOf("none")],
-  ["gap", upTo(100)],
-  ["row-gap", upTo(100)],
-  ["column-gap", (value) => value === "normal" || upTo(100)(value)],
-  ["grid-gap", upTo(100)],
-  ["column-count", oneOf("auto 1")],
-  ["column-width", oneOf("auto")],
-  ["columns", oneOf("auto 1")],
-  ["-webkit-column-count", oneOf("auto 1")],
-  ["backdrop-filter", oneOf("none")]
+  ["supported-color-schemes", () => true]
 ])
 
 /** Properties that only other rendering engines and mail programs know, and attributes of HTML. */

@@ -194,27 +194,26 @@ export class HtmlTokens {
       const written = html.slice(nameStart, at)
       const attribute = isLowerName ? written : written.toLowerCase()
       while (isBlank(code)) code = units[++at] ?? 0
-      if (code !== equals) {
-        attributes[count++] = attribute
-        attributes[count++] = ""
-        continue
+      let value = ""
+      if (code === equals) {
+        code = units[++at] ?? 0
+        while (isBlank(code)) code = units[++at] ?? 0
+        const valueStart = at
+        if (code === quote || code === apostrophe) {
+          const end = html.indexOf(code === quote ? '"' : "'", at + 1)
+          if (end < 0) {
+            this.#at = html.length
+            return "end"
+          }
+          value = html.slice(at + 1, end)
+          at = end + 1
+        } else {
+          while (code !== greater && !isBlank(code) && at < html.length) code = units[++at] ?? 0
+          value = html.slice(valueStart, at)
+        }
       }
       attributes[count++] = attribute
-      code = units[++at] ?? 0
-      while (isBlank(code)) code = units[++at] ?? 0
-      if (code === quote || code === apostrophe) {
-        const end = html.indexOf(code === quote ? '"' : "'", at + 1)
-        if (end < 0) {
-          this.#at = html.length
-          return "end"
-        }
-        attributes[count++] = html.slice(at + 1, end)
-        at = end + 1
-      } else {
-        const valueStart = at
-        while (code !== greater && !isBlank(code) && at < html.length) code = units[++at] ?? 0
-        attributes[count++] = html.slice(valueStart, at)
-      }
+      attributes[count++] = value
     }
     this.#at = at + 1
     this.#count = count

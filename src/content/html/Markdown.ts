@@ -75,9 +75,7 @@ const withLinks = (line: Line, links: ReadonlyArray<Link>, index: number, refere
   return at === 0 ? escapedStart(text) : text
 }
 
-interface Row {
-  readonly cells: ReadonlyArray<string>
-}
+type Row = ReadonlyArray<string>
 
 /** Table rows with one line in each cell, and at least two rows with text in two cells. */
 const rowsOf = (lines: ReadonlyArray<Line>, texts: ReadonlyArray<string>): ReadonlyArray<Row> | undefined => {
@@ -92,24 +90,19 @@ const rowsOf = (lines: ReadonlyArray<Line>, texts: ReadonlyArray<string>): Reado
   }
   const all = [...rows.values()]
   const isData = all.filter((cells) => cells.filter((cell) => cell !== undefined).length > 1).length > 1
-  return isData && all.length <= mostRows ? all.map((cells) => ({ cells })) : undefined
+  return isData && all.length <= mostRows ? all : undefined
 }
 
 const table = (rows: ReadonlyArray<Row>): string => {
-  const columns = Math.max(...rows.map(({ cells }) => cells.length))
-  const line = ({ cells }: Row) => `| ${Array.from({ length: columns }, (_, at) => cells[at] ?? "").join(" | ")} |`
+  const columns = Math.max(...rows.map(({ length }) => length))
+  const line = (cells: Row) => `| ${Array.from({ length: columns }, (_, at) => cells[at] ?? "").join(" | ")} |`
   const [first, ...others] = rows.map(line)
   return [first, `|${" --- |".repeat(columns)}`, ...others].join("\n")
 }
 
 /** Renders lines as Markdown: headings, lists, quotations, code and tables, links as references, images as text. */
 export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>, references: References): string => {
-  const byLine = new Map<number, Array<Link>>()
-  for (const link of links) {
-    const found = byLine.get(link.endLine)
-    if (found === undefined) byLine.set(link.endLine, [link])
-    else found.push(link)
-  }
+  const byLine = Map.groupBy(links, ({ endLine }) => endLine)
   const blocks: Array<string> = []
   /** Layout tables. */
   const layouts = new Set<Frame>()

@@ -118,13 +118,12 @@ export class OpenElements {
     if (!this.has(name)) return false
     if (kind.isCellOrCaption || kind.isFramework) return this.#endInScope(name, name === "table" ? noScope : tableScope)
     if (kind.isSpecial) return this.#endInScope(name, name === "p" ? buttonScope : name === "li" ? listScope : scope)
-    for (let index = this.stack.length - 1; index > 0; index--) {
-      this.#budget.steps--
-      const frame = this.stack[index]
-      if (frame === undefined || frame.name === name) return this.#popTo(index)
-      if (frame.kind.isSpecial) return false
-    }
-    return false
+    return this.#endAt(
+      this.#find(
+        (frame) => frame.name === name,
+        (frame) => frame.kind.isSpecial
+      )
+    )
   }
 
   /** Closes the innermost element. */
@@ -170,78 +169,69 @@ export class OpenElements {
     if (this.has("p")) this.#endInScope("p", buttonScope)
   }
 
-  #endInScope(name: string, limits: ReadonlySet<string>): boolean {
+  /** The index of the innermost element that is wanted, or 0 if one that bounds the search comes before it. */
+  #find(isWanted: (frame: Frame) => boolean, isBound: (frame: Frame) => boolean): number {
     for (let index = this.stack.length - 1; index > 0; index--) {
       this.#budget.steps--
-      const frame = this.stack[index]
-      if (frame === undefined || frame.name === name) return this.#popTo(index)
-      if (limits.has(frame.name)) return false
+      const frame = this.stack[index] as Frame // The index is within bounds.
+      if (isWanted(frame)) return index
+      if (isBound(frame)) return 0
     }
-    return false
+    return 0
+  }
+
+  #endAt(index: number): boolean {
+    return index > 0 && this.#popTo(index)
+  }
+
+  #endInScope(name: string, limits: ReadonlySet<string>): boolean {
+    return this.#endAt(
+      this.#find(
+        (frame) => frame.name === name,
+        (frame) => limits.has(frame.name)
+      )
+    )
   }
 
   #endHeading(): boolean {
-    for (let index = this.stack.length - 1; index > 0; index--) {
-      this.#budget.steps--
-      const frame = this.stack[index]
-      if (frame === undefined || frame.kind.heading > 0) return this.#popTo(index)
-      if (scope.has(frame.name)) return false
-    }
-    return false
+    return this.#endAt(this.#find(({ kind }) => kind.heading > 0, isScope))
   }
 
   #endItem(one: string, other: string) {
     if (!this.has(one) && !this.has(other)) return
-    for (let index = this.stack.length - 1; index > 0; index--) {
-      this.#budget.steps--
-      const frame = this.stack[index]
-      if (frame === undefined || frame.name === one || frame.name === other) {
-        this.#popTo(index)
-        return
-      }
-      const { kind, name } = frame
-      if (kind.isSpecial && name !== "address" && name !== "div" && name !== "p") return
-    }
+    const isItem = ({ name }: Frame) => name === one || name === other
+    this.#endAt(
+      this.#find(isItem, ({ kind, name }) => kind.isSpecial && name !== "address" && name !== "div" && name !== "p")
+    )
   }
 
   /** Closes elements in the innermost table up to a part that may contain the tag. */
   #endUpTo(mayHold: (frame: Frame) => boolean) {
     if (!this.has("table")) return
-    for (let index = this.stack.length - 1; index > 0; index--) {
-      this.#budget.steps--
-      const frame = this.stack[index]
-      if (frame === undefined) return
-      if (frame.name === "table" || frame.name === "template" || (frame.kind.isFramework && mayHold(frame))) {
-        if (index + 1 < this.stack.length) this.#popTo(index + 1)
-        return
-      }
-    }
+    const index = this.#find(
+      (frame) => frame.name === "table" || frame.name === "template" || (frame.kind.isFramework && mayHold(frame)),
+      () => false
+    )
+    if (index > 0 && index + 1 < this.stack.length) this.#popTo(index + 1)
   }
 
   /** Closes a formatting element. A block that was opened inside it stays open. */
   #endFormatting(name: string): boolean {
     const { stack } = this
-    let isCrossed = false
-    for (let index = stack.length - 1; index > 0; index--) {
-      this.#budget.steps--
-      const frame = stack[index]
-      if (frame === undefined || scope.has(frame.name)) return false
-      if (frame.name === name) {
-        if (!isCrossed) return this.#popTo(index)
-        const above = stack.splice(index)
-        this.#count(frame)
-        let parent = this.top
-        for (const old of above.slice(1)) {
-          parent = this.#restyle(old, parent)
-          stack.push(parent)
-        }
-        return true
-      }
-      isCrossed ||= frame.kind.isSpecial
+    const index = this.#find((frame) => frame.name === name, isScope)
+    if (index === 0 || !stack.some(({ kind }, at) => at > index && kind.isSpecial)) return this.#endAt(index)
+    const [frame, ...above] = stack.splice(index)
+    if (frame !== undefined) this.#count(frame)
+    let parent = this.top
+    for (const old of above) {
+      parent = this.#restyle(old, parent)
+      stack.push(parent)
     }
-    return false
+    return true
   }
 }
+
+const isScope = ({ name }: Frame) => scope.has(name)
 
 const noScope = new Set(["template", "html"])
 const tableScope = new Set(["table", "template", "html"])
