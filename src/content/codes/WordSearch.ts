@@ -85,18 +85,19 @@ const all: ReadonlyArray<Entry> = (() => {
   return [...byWord.values()].flat().sort((one, another) => another.word.length - one.word.length)
 })()
 
-const tableOf = (length: number): Table => {
-  const entries = new Map<number, Array<Entry>>()
+/** The `glance` of a table of these words. */
+const glanceOf = (entries: ReadonlyArray<Entry>, length: number): Uint8Array => {
   const glance = new Uint8Array(0x1_0000)
-  for (const entry of all) {
-    if (Math.min(entry.word.length, 4) !== length) continue
-    const hash = hashAt(entry.word, 0, length)
-    const found = entries.get(hash)
-    if (found === undefined) entries.set(hash, [entry])
-    else found.push(entry)
-    glance[hash] = (glance[hash] ?? 0) | (entry.begins ? 1 : 3)
+  for (const { begins, word } of entries) {
+    const hash = hashAt(word, 0, length)
+    glance[hash] = (glance[hash] ?? 0) | (begins ? 1 : 3)
   }
-  return { entries, glance }
+  return glance
+}
+
+const tableOf = (length: number): Table => {
+  const own = all.filter(({ word }) => Math.min(word.length, 4) === length)
+  return { entries: Map.groupBy(own, ({ word }) => hashAt(word, 0, length)), glance: glanceOf(own, length) }
 }
 
 const fours = tableOf(4)
@@ -118,14 +119,7 @@ const longest = ({ entries }: Table, hash: number, folded: string, place: number
  * By the hash of two units: whether a word starts so, and whether one matches inside a word. Most positions match
  * none.
  */
-const pairs: Uint8Array = (() => {
-  const glance = new Uint8Array(0x1_0000)
-  for (const entry of all) {
-    const hash = hashAt(entry.word, 0, 2)
-    glance[hash] = (glance[hash] ?? 0) | (entry.begins ? 1 : 3)
-  }
-  return glance
-})()
+const pairs = glanceOf(all, 2)
 
 const wordAt = (folded: string, place: number, pair: number, isInside: boolean): Entry | undefined => {
   const bit = isInside ? 2 : 1

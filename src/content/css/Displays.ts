@@ -1,35 +1,22 @@
 import type { Display } from "./Effects.ts"
 
-const displays = new Map<string, Display>(
-  Object.entries({
-    none: "none",
-    inline: "inline",
-    initial: "inline",
-    contents: "inline",
-    "inline-block": "inline",
-    "inline-flex": "inline",
-    "-webkit-inline-flex": "inline",
-    "inline-grid": "inline",
-    "inline-table": "inline",
-    ruby: "inline",
-    block: "block",
-    flex: "block",
-    "-webkit-flex": "block",
-    grid: "block",
-    "flow-root": "block",
-    "-webkit-box": "block",
-    table: "table",
-    "table-row-group": "block",
-    "table-header-group": "block",
-    "table-footer-group": "block",
-    "table-caption": "block",
-    "table-column": "none",
-    "table-column-group": "none",
-    "table-row": "row",
-    "table-cell": "cell",
-    "list-item": "item"
-  })
-)
+const all = (display: Display, values: string) => values.split(" ").map((value) => [value, display] as const)
+
+const displays: ReadonlyMap<string, Display> = new Map([
+  ...all("none", "none table-column table-column-group"),
+  ...all(
+    "inline",
+    "inline initial contents inline-block inline-flex -webkit-inline-flex inline-grid inline-table ruby"
+  ),
+  ...all(
+    "block",
+    "block flex -webkit-flex grid flow-root -webkit-box table-row-group table-header-group table-footer-group table-caption"
+  ),
+  ...all("table", "table"),
+  ...all("row", "table-row"),
+  ...all("cell", "table-cell"),
+  ...all("item", "list-item")
+])
 
 /** The layout of a value of `display`, or undefined if Inlet does not evaluate it. */
 export const of = (value: string): Display | undefined => displays.get(value)
