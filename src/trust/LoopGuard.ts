@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { Clock, Effect } from "effect"
 import { BoundedMap } from "../cache/BoundedMap.ts"
 import type { DomainId } from "../model/Domain.ts"
@@ -30,8 +31,9 @@ export const make = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const counts = new BoundedMap<string, { readonly since: number; count: number }>(mostPairs)
 
+  // A hash, because the address of an author may have 128 KiB.
   const keyOf = ({ author, domainId, isConfirmed, recipient }: Answer) =>
-    `${domainId} ${isConfirmed} ${recipient.toLowerCase()} ${author.toLowerCase()}`
+    hash("sha256", `${domainId} ${isConfirmed} ${recipient.toLowerCase()} ${author.toLowerCase()}`, "base64")
 
   const guard: LoopGuard = {
     exceeds: (answer) => {

@@ -3,6 +3,7 @@ import { ConfigProvider, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { DomainId } from "../../src/model/Domain.ts"
 import * as LoopGuard from "../../src/trust/LoopGuard.ts"
+import { heldBytes } from "../HeldBytes.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -56,6 +57,18 @@ describe("The loop guard", () => {
         [1, 2, 3].map(() => exceeds(answer)),
         [false, false, true]
       )
+    }).pipe(Effect.provide(limited("2")))
+  )
+
+  it.effect("remembers authors with long addresses in as little memory as others", () =>
+    Effect.gen(function* () {
+      const { exceeds } = yield* LoopGuard.make
+      const before = yield* heldBytes
+      for (let author = 0; author < 500; author++) {
+        exceeds({ ...answer, author: `${author}-${"a".repeat(100_000)}@partner.example` })
+      }
+      assert.isBelow((yield* heldBytes) - before, 5_000_000)
+      assert.isFalse(exceeds(answer))
     }).pipe(Effect.provide(limited("2")))
   )
 
