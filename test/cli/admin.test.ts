@@ -3,6 +3,7 @@ import { assert, layer, vi } from "@effect/vitest"
 import { DateTime, Effect, FileSystem, Layer } from "effect"
 import * as Ledger from "../../src/operations/Ledger.ts"
 import * as CommandLine from "../CommandLine.ts"
+import * as ScriptedService from "../client/ScriptedService.ts"
 import * as Mail from "../Mail.ts"
 import * as Ports from "../Ports.ts"
 import type * as Program from "../Program.ts"
@@ -188,6 +189,18 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const { code, stderr } = yield* inlet(["admin", "domains", "list", "--url", nowhere])
         assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ gave no valid answer \(connect ECONNREFUSED [^\n]+\n$/)
         assert.strictEqual(code, 1)
+      })
+    )
+
+    it.effect("prints the message of a service that is starting", () =>
+      Effect.gen(function* () {
+        const message = "The service is starting. Retry in 1 s"
+        const starting = yield* ScriptedService.serve({ status: 503, body: { error: message } })
+        for (const command of ["admin workspaces list", "workspaces create acme"]) {
+          const { code, stderr } = yield* inlet([...command.split(" "), "--url", starting.url])
+          assert.strictEqual(stderr, `${message}\n`)
+          assert.strictEqual(code, 1)
+        }
       })
     )
 

@@ -1,6 +1,6 @@
 import { Config, Effect, Option, Redacted, Schema } from "effect"
 import { Flag } from "effect/cli"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import { Api } from "../../http/api/Api.ts"
@@ -126,7 +126,22 @@ export const askOpenly = Effect.fnUntraced(function* <A, E extends Failure, R>(
 })
 
 export const answered = <A, E extends Failure, R>(baseUrl: string, question: Effect.Effect<A, E, R>) =>
-  Effect.mapError(question, (error) => failure(baseUrl, error))
+  Effect.catch(question, (error) =>
+    Effect.flatMap(undeclared(error), (message) =>
+      Effect.fail(message === undefined ? failure(baseUrl, error) : new CommandFailed({ message: inCommands(message) }))
+    )
+  )
+
+const isError = Schema.is(Schema.Struct({ error: Schema.NonEmptyString }))
+
+/** The message of an answer whose status the route does not declare, such as 503 while the service starts. */
+const undeclared = Effect.fnUntraced(function* (error: Failure) {
+  if (!HttpClientError.isHttpClientError(error) || error.response === undefined || error.response.status < 400) {
+    return undefined
+  }
+  const body = yield* Effect.orElseSucceed(error.response.json, () => undefined)
+  return isError(body) ? body.error : undefined
+})
 
 const failure = (baseUrl: string, error: Failure): CommandFailed => {
   if (error instanceof CommandFailed) return error
