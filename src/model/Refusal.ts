@@ -30,8 +30,10 @@ export type RefusalReason = typeof RefusalReason.Type
 /** What to do about each reason, for the holder of the domain. */
 const remedies: { readonly [Reason in RefusalReason]: string } = {
   unknown: "No workspace had this domain. Add it with POST /api/domains, then verify it",
-  not_verified: "The domain was not verified. Publish its TXT record, then call POST /api/domains/{id}/verify",
-  disabled: "The domain is disabled. GET /api/domains/{id} has the reason. The operator can enable it",
+  not_verified:
+    "The domain was not verified. Unless it is now, publish its TXT record, then call POST /api/domains/{id}/verify",
+  disabled:
+    "The domain was disabled. GET /api/domains/{id} says whether it still is, and why. The operator can enable it",
   held_elsewhere: "Another workspace holds this name. Remove the domain there, or ask the operator",
   rejected_route:
     "A webhook of the domain rejects this address. GET /api/domains/{id}/webhooks/match?recipient=… names it. Change that webhook if this is wrong",

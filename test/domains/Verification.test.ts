@@ -485,7 +485,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
           }))
         const refused = yield* eventually(told(pending.path, pending.key, "refusals"), ({ one }) => one.status !== "ok")
         assert.match(refused.one.message, /^1 recipient or message was refused today: not_verified 1$/)
-        assert.match(refused.one.remedy, /^The domain was not verified\. Publish its TXT record/)
+        assert.match(refused.one.remedy, /^The domain was not verified\. Unless it is now, publish its TXT record/)
         assert.strictEqual(refused.status, "error")
         assert.strictEqual(
           refused.summary,
