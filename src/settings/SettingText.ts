@@ -64,7 +64,7 @@ export const HttpUrl = Schema.String.check(
     const url = URL.parse(text)
     return url !== null && /^https?:$/.test(url.protocol)
       ? undefined
-      : "Expected an http or https URL such as https://inlet.example.com"
+      : "Expected an http or https URL such as https://host.example"
   })
 )
 

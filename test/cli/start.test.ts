@@ -117,7 +117,7 @@ const explained = {
   "DATABASE_URL=postgres://inlet@127.0.0.1/inlet?sslmode=bogus":
     "DATABASE_URL: Expected sslmode to be one of disable, allow, prefer, require, verify-ca, verify-full",
   "SERVICE_PUBLIC_URL=inlet.example.com":
-    "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://inlet.example.com",
+    "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://host.example",
   "SERVICE_PUBLIC_URL=https://inlet.example.com/?from=here":
     "SERVICE_PUBLIC_URL: Expected a URL without ? and #, because paths are added to it",
   "PLATFORM_DOMAIN=bücher.example":
@@ -142,7 +142,7 @@ const explained = {
   "LOG_FORMAT=xml": 'LOG_FORMAT: Expected "pretty" | "json"',
   "LOG_LEVEL=loud": 'LOG_LEVEL: Expected "trace" | "debug" | "info" | "warn" | "error"',
   "OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318":
-    "OTEL_EXPORTER_OTLP_ENDPOINT: Expected an http or https URL such as https://inlet.example.com"
+    "OTEL_EXPORTER_OTLP_ENDPOINT: Expected an http or https URL such as https://host.example"
 }
 
 /** What is wrong with the settings of an environment. */

@@ -71,7 +71,7 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   ],
   "Stripe at no address": [
     { ...stripe, STRIPE_API_URL: "stripe" },
-    "STRIPE_API_URL: Expected an http or https URL such as https://inlet.example.com"
+    "STRIPE_API_URL: Expected an http or https URL such as https://host.example"
   ],
   "Namecheap with a user alone": [
     { NAMECHEAP_API_USER: "inlet", NAMECHEAP_CLIENT_IP: "192.0.2.10" },
