@@ -100,6 +100,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       workspaceId: null,
       envelope,
       recipients: [],
+      readRecipients: 0,
       receivedAt,
       sha256: Buffer.alloc(32),
       traceBytes: 200,
@@ -115,7 +116,15 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
     yield* Effect.orDie(
       insert({ mail, recipient, envelope, tls: null, key: createHash("sha256").update(id).digest(), isOurs: true })
     )
-    return { id, domainId: domain.id, authenticationResults: null, storedMs: null, events: [render(small.contents)] }
+    return {
+      id,
+      domainId: domain.id,
+      authenticationResults: null,
+      storedMs: null,
+      readRecipients: 0,
+      isLast: true,
+      events: [render(small.contents)]
+    }
   })
   let waiting: Array<EventWriter.ReadMessage> = []
   const receivedButUnread = Effect.fnUntraced(function* (many: number) {

@@ -82,6 +82,7 @@ export const make =
         workspaceId: first.workspaceId,
         envelope,
         recipients: own.map(({ address, route }) => ({ eventId: eventId(id), address, route })),
+        readRecipients: 0,
         receivedAt,
         sha256,
         traceBytes: trace.byteLength,

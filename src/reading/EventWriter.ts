@@ -34,13 +34,17 @@ export interface NewEvent {
   readonly payload: Uint8Array
 }
 
-/** A parsed message. */
+/** A parsed message, or a part of its events. */
 export interface ReadMessage {
   readonly id: InboundEmailId
   readonly domainId: DomainId
   readonly authenticationResults: string | null
   /** As in `Mail`. */
   readonly storedMs: number | null
+  /** The number of recipients whose events are written before. */
+  readonly readRecipients: number
+  /** Whether these are its last events. */
+  readonly isLast: boolean
   readonly events: ReadonlyArray<NewEvent>
 }
 
@@ -81,7 +85,10 @@ const withPlaces = ({ message, places }: Placed) => {
   })
 }
 
-/** The CTEs `read`, which marks messages as read, and `new`, their events. */
+/**
+ * The CTEs `read`, which marks messages as read, and `new`, their events. A message of which another process has written
+ * events meanwhile is left to that one.
+ */
 const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
   // A process with a lost lease may have parsed the same message as its successor.
   const messages = [...new Map(all.map((placed) => [placed.message.id, placed])).values()]
@@ -90,14 +97,18 @@ const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
   return sql`
     read AS (
       UPDATE inbound_emails
-      SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results,
-        stored_ms = input.stored_ms
+      SET state = CASE WHEN is_last THEN 'read' ELSE state END, leased_until = CASE WHEN NOT is_last THEN leased_until END,
+        read_recipients = inbound_emails.read_recipients + input.recipients,
+        authentication_results = input.authentication_results, stored_ms = input.stored_ms
       FROM unnest(
         ${column("uuid", ({ message }) => message.id)},
         ${column("text", ({ message }) => message.authenticationResults)},
-        ${column("int4", ({ message }) => message.storedMs)}
-      ) AS input (id, authentication_results, stored_ms)
-      WHERE inbound_emails.id = input.id AND state = ${"received"}
+        ${column("int4", ({ message }) => message.storedMs)},
+        ${column("int4", ({ message }) => message.readRecipients)},
+        ${column("int4", ({ message }) => message.events.length)},
+        ${column("bool", ({ message }) => message.isLast)}
+      ) AS input (id, authentication_results, stored_ms, read_before, recipients, is_last)
+      WHERE inbound_emails.id = input.id AND state = ${"received"} AND read_recipients = read_before
         AND (SELECT true FROM domains WHERE domains.id = domain_id)
       RETURNING inbound_emails.id, domain_id, received_at
     ), new AS (
@@ -190,8 +201,8 @@ const leasedOf = ({ events }: ReadMessage, written: ReadonlyArray<WrittenEvent>)
 
 /**
  * Makes a function that writes the events of a stored message, many messages in one statement and so one commit. It
- * hands their deliveries to the worker of this process, and announces the events. It skips a message that another
- * process has read meanwhile.
+ * hands their deliveries to the worker of this process, and announces the events. Returns false, and writes nothing, for a
+ * message that another process has read meanwhile, or whose domain is gone.
  */
 export const make = Effect.gen(function* () {
   const insert = yield* statement
@@ -241,13 +252,13 @@ export const make = Effect.gen(function* () {
         Effect.onError(() => Effect.forEach(placed, ({ places }) => releaseAll(places), { discard: true }))
       )
       const own = new Map(rows.map((row) => [row.eventId, row]))
+      const isWritten: Array<boolean> = []
       for (const one of placed) {
-        yield* begin(
-          one,
-          one.message.events.flatMap(({ id }) => own.get(id) ?? [])
-        )
+        const written = one.message.events.flatMap(({ id }) => own.get(id) ?? [])
+        yield* begin(one, written)
+        isWritten.push(written.length > 0)
       }
-      return messages.map(() => undefined)
+      return isWritten
     }),
     {
       isOutage: isUnreachable,

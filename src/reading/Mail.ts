@@ -27,6 +27,8 @@ export interface Mail {
   readonly envelope: Envelope
   /** Each becomes an event, whose id is assigned here, so that repetitions yield the same event. */
   readonly recipients: ReadonlyArray<MailRecipient>
+  /** The number of recipients before these, whose events are written. */
+  readonly readRecipients: number
   /** Milliseconds since 1970. */
   readonly receivedAt: number
   /** Computed over the bytes as received. */

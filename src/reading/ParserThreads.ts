@@ -87,7 +87,11 @@ export class ParserThreads extends Context.Service<
         run(tenant, task, message, reload).pipe(
           // The result of a read task has the requested type.
           Effect.map((result) => result as ReadResult),
-          Effect.tap(({ parse }) => Effect.sync(() => messagesBy[parse].updateUnsafe(1, context))),
+          Effect.tap(({ parse }) =>
+            Effect.sync(() => {
+              if (!task.isRepeated) messagesBy[parse].updateUnsafe(1, context)
+            })
+          ),
           Effect.catch(
             Effect.fnUntraced(function* ({ isUnparsable, reason }) {
               const { depth } = task

@@ -29,6 +29,8 @@ export interface ReadTask {
   readonly domain: DomainName
   readonly envelope: Envelope
   readonly recipients: ReadonlyArray<MailRecipient>
+  /** It was parsed before, for other recipients. */
+  readonly isRepeated: boolean
   /** ISO 8601. */
   readonly receivedAt: string
   readonly sha256: Uint8Array

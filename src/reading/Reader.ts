@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, PartitionedSemaphore } from "effect"
 import { isUnreachable } from "../database/Database.ts"
 import * as FailureLog from "../database/FailureLog.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
@@ -15,6 +15,7 @@ import { MailsInHand } from "./MailsInHand.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 import * as ReadFailure from "./ReadFailure.ts"
 import type { ReadResult, ReadTask } from "./ReadTask.ts"
+import * as RecipientGroups from "./RecipientGroups.ts"
 import * as Scanned from "./Scanned.ts"
 import * as Scans from "./Scans.ts"
 import * as StoredMessage from "./StoredMessage.ts"
@@ -32,6 +33,9 @@ const demoTenant = "demo"
 
 /** Whether a parser thread starts with the service. Otherwise the first message waits for it, some 0.3 s. */
 export const StartsThread = Context.Reference("inlet/reading/Reader/StartsThread", { defaultValue: () => true })
+
+/** The verdict of the mail scanner or its scan, undefined without a scanner. */
+type Scan = Effect.Effect<Spam> | Spam | undefined
 
 /** The tenant charged for parsing a mail. */
 export const tenantOf = ({ workspaceId }: Pick<Mail, "workspaceId">): string => workspaceId ?? demoTenant
@@ -66,7 +70,8 @@ export class Reader extends Context.Service<
       const scans = yield* Scans.make
       const inHand = new MailsInHand()
       /** Bytes that a message takes. A scan has a copy of it, because the thread takes its bytes. */
-      const memoryOf = ({ bytes }: Mail) => (scans === undefined || scans.isPassing() ? bytes : 2 * bytes)
+      const memoryOf = ({ bytes, recipients }: Mail) =>
+        RecipientGroups.memoryOf(bytes, recipients.length) + (scans === undefined || scans.isPassing() ? 0 : bytes)
       /** By id, because a copy of a mail with fewer recipients is parsed in its place. */
       const reserved = new Map<InboundEmailId, number>()
       // Before the writer, so that it is finalized after it and releases messages without events for other readers.
@@ -78,14 +83,51 @@ export class Reader extends Context.Service<
       const load = (mail: Mail) => Effect.suspend(() => loadFrom(raw, mail))
 
       /** `spam` is undefined without a scanner. */
-      const writeOne = (mail: Mail, result: ReadResult, spam: Spam | undefined) => {
-        const one = write(readMessage(mail, result, loops, spam))
+      const writeOne = (mail: Mail, result: ReadResult, spam: Spam | undefined, isLast: boolean) => {
+        const one = write(readMessage(mail, result, loops, spam, isLast))
         const written = Effect.catchIf(one, isUnreachable, () =>
           Effect.retry(Effect.delay(one, rewriteAfter), { while: isUnreachable, times: mostRewrites })
         )
         if (!result.isAnswer) return written
         return Effect.onError(written, () => Effect.sync(() => answersOf(mail, result).forEach(loops.forget)))
       }
+
+      /** Writes the events of a message, or of a group of its recipients. */
+      const readOnce = (mail: Mail, message: Uint8Array, scan: Scan, isLast: boolean) => {
+        const parsed = threads.read(tenantOf(mail), taskOf(mail), message, load(mail))
+        return Effect.isEffect(scan)
+          ? Effect.flatMap(Effect.zip(scan, parsed, { concurrent: true }), ([spam, result]) =>
+              Effect.map(writeOne(mail, result, spam, isLast), (isWritten) => ({ isWritten, result }))
+            )
+          : Effect.flatMap(parsed, (result) =>
+              Effect.map(writeOne(mail, result, scan, isLast), (isWritten) => ({ isWritten, result }))
+            )
+      }
+
+      const inGroups = yield* PartitionedSemaphore.make<string>({ permits: RecipientGroups.mostAtATime })
+
+      /** Parses a message for many recipients again for each group of them, so that few payloads are in memory. */
+      const readGroups = Effect.fnUntraced(function* (mail: Mail, message: Uint8Array, scanned: Scan) {
+        const scan = Effect.isEffect(scanned) ? yield* Effect.cached(scanned) : scanned
+        let size = RecipientGroups.firstSize(mail.bytes)
+        let bytes: Uint8Array | undefined = message
+        for (let at = 0; at < mail.recipients.length; ) {
+          const recipients = mail.recipients.slice(at, at + size)
+          const group = { ...mail, recipients, readRecipients: mail.readRecipients + at }
+          const isLast = at + size >= mail.recipients.length
+          const own = bytes
+          bytes = undefined
+          const { isWritten, result } = yield* Effect.suspend(() =>
+            own === undefined ? load(mail) : Effect.succeed(own)
+          ).pipe(
+            Effect.flatMap((own) => readOnce(group, own, scan, isLast)),
+            inGroups.withPermit(tenantOf(mail))
+          )
+          if (!isWritten) return
+          at += size
+          size = RecipientGroups.sizeFor(Math.max(...result.payloads.map(({ byteLength }) => byteLength)))
+        }
+      })
 
       const readBytes = (mail: Mail, message: Uint8Array) =>
         Effect.suspend(() => {
@@ -94,13 +136,8 @@ export class Reader extends Context.Service<
           inHand.enter(tenant, inMemory, Elapsed.millisOf(clock))
           mail.message = undefined
           const scan = scans && beginScan(scans, tenant, mail, message)
-          const parsed = threads.read(tenant, taskOf(mail), message, load(mail))
-          const written = Effect.isEffect(scan)
-            ? Effect.flatMap(Effect.zip(scan, parsed, { concurrent: true }), ([spam, result]) =>
-                writeOne(mail, result, spam)
-              )
-            : Effect.flatMap(parsed, (result) => writeOne(mail, result, scan))
-          return written.pipe(
+          const isWhole = mail.recipients.length <= RecipientGroups.firstSize(mail.bytes)
+          return (isWhole ? Effect.asVoid(readOnce(mail, message, scan, true)) : readGroups(mail, message, scan)).pipe(
             Effect.onExit((exit) => {
               // On a stop all messages without events are released.
               if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
@@ -177,6 +214,7 @@ const taskOf = (mail: Mail): ReadTask => ({
   domain: mail.domain,
   envelope: mail.envelope,
   recipients: mail.recipients,
+  isRepeated: mail.readRecipients > 0,
   receivedAt: DateTime.formatIso(DateTime.makeUnsafe(mail.receivedAt)),
   sha256: mail.sha256,
   rules: mail.rules,
@@ -199,7 +237,8 @@ const readMessage = (
   mail: Mail,
   result: ReadResult,
   loops: LoopGuard.LoopGuard,
-  spam: Spam | undefined
+  spam: Spam | undefined,
+  isLast: boolean
 ): EventWriter.ReadMessage => {
   const exceeded = answersOf(mail, result).map(loops.exceeds)
   return {
@@ -207,6 +246,8 @@ const readMessage = (
     domainId: mail.domainId,
     authenticationResults: result.authenticationResults,
     storedMs: mail.storedMs,
+    readRecipients: mail.readRecipients,
+    isLast,
     events: mail.recipients.map(({ address, eventId, route }, index) => ({
       id: eventId,
       webhookId: result.judged[index]?.webhookId ?? route.id,

@@ -30,6 +30,7 @@ const Unread = Schema.Struct({
   remoteAddress: Schema.String,
   relayed: Schema.Boolean,
   recipients: Schema.Array(Schema.String),
+  readRecipients: Schema.Int,
   receivedAt: Schema.DateTimeUtcFromDate,
   readAttempts: Schema.Int,
   traceBytes: Schema.Int,
@@ -98,7 +99,7 @@ export const make = Effect.gen(function* () {
   const mailOf = Effect.fnUntraced(function* (row: typeof Unread.Type) {
     const routes = RouteColumn.read(row.routes)
     const recipients: Array<Mail["recipients"][number]> = []
-    for (const address of row.recipients) {
+    for (const address of row.recipients.slice(row.readRecipients)) {
       const route = Routes.match(routes, Routes.localPartOf(address))
       if (route === undefined) return yield* Effect.die(`The domain ${row.domainId} has no catch-all`)
       // With the time of the mail, so that the ids of a mail and of all that follows from it are of one day.
@@ -112,6 +113,7 @@ export const make = Effect.gen(function* () {
       workspaceId: row.workspaceId,
       envelope: { from: mailFrom, helo, remoteAddress, ...(relayed ? { relayed } : {}) },
       recipients,
+      readRecipients: row.readRecipients,
       receivedAt: DateTime.toEpochMillis(receivedAt),
       sha256: row.sha256,
       traceBytes: row.traceBytes,

@@ -31,6 +31,7 @@ export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Dep
             route: { id: catchAllOf(domainId), pattern: catchAll, action: "webhook" }
           }
         ],
+        isRepeated: false,
         receivedAt: "2026-01-31T12:00:00.007Z",
         sha256: new Uint8Array(32),
         rules: [],

@@ -167,6 +167,7 @@ const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
         route: { id: catchAllOf(DomainId.make(domainId)), pattern: catchAll, action: "webhook" }
       }
     ],
+    readRecipients: 0,
     receivedAt: 1_770_000_000_000,
     attempt: 1,
     message,
@@ -220,6 +221,40 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           assert.strictEqual(Uuid7.timeOf(event.event_id), Uuid7.timeOf(id))
         }
         assert.deepInclude(yield* state(id), { state: "read", leased: false })
+      })
+    )
+
+    it.effect("continues behind the recipients whose events a terminated process wrote", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* inlet.inbox()
+        const recipients = ["one", "two", "three"].map((name) => `${name}@${inbox.domain}`)
+        const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
+        yield* keep(inbox.domainId, id, messageOf("in parts"))
+        yield* sql`UPDATE inbound_emails SET read_recipients = 1 WHERE id = ${id}`
+        yield* endLease(id)
+        yield* untilRead(id)
+        const events = yield* Mailbox.events(inbox)
+        assert.deepStrictEqual(
+          events.map(({ recipient }) => recipient),
+          recipients.slice(1)
+        )
+      })
+    )
+
+    it.effect("writes no event for recipients whose events another process wrote meanwhile", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* inlet.inbox()
+        const { read } = yield* another
+        const recipients = ["someone", "other"].map((name) => `${name}@${inbox.domain}`)
+        const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
+        yield* sql`UPDATE inbound_emails SET read_recipients = 1 WHERE id = ${id}`
+        yield* read(mailOf(id, inbox.domainId, inbox.domain))
+        assert.lengthOf(yield* sql`SELECT 1 FROM events WHERE domain_id = ${inbox.domainId}`, 0)
+        assert.deepInclude(yield* state(id), { state: "received" })
       })
     )
 
