@@ -1,22 +1,21 @@
-import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, PartitionedSemaphore } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, PartitionedSemaphore, Semaphore } from "effect"
 import { isUnreachable } from "../database/Database.ts"
 import * as FailureLog from "../database/FailureLog.ts"
-import * as HeaderText from "../mime/HeaderText.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { type Spam, unscanned } from "../model/Spam.ts"
-import * as Traits from "../model/Traits.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as Settings from "../Settings.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
 import * as LoopGuard from "../trust/LoopGuard.ts"
 import * as EventWriter from "./EventWriter.ts"
 import type { Mail } from "./Mail.ts"
 import * as MailLeases from "./MailLeases.ts"
 import { MailsInHand } from "./MailsInHand.ts"
+import * as NewEvents from "./NewEvents.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 import * as ReadFailure from "./ReadFailure.ts"
 import type { ReadResult, ReadTask } from "./ReadTask.ts"
 import * as RecipientGroups from "./RecipientGroups.ts"
-import * as Scanned from "./Scanned.ts"
 import * as Scans from "./Scans.ts"
 import * as StoredMessage from "./StoredMessage.ts"
 import * as UnreadMail from "./UnreadMail.ts"
@@ -27,6 +26,9 @@ import * as UnreadMail from "./UnreadMail.ts"
  */
 const mostParses = 2
 const mostLooks = 4
+
+/** Bytes of messages that are loaded again at a time. */
+const mostLoadedBytes = 64 * 1_024 * 1_024
 
 /** Demo inboxes share the parser threads as one tenant. */
 const demoTenant = "demo"
@@ -84,24 +86,23 @@ export class Reader extends Context.Service<
 
       /** `spam` is undefined without a scanner. */
       const writeOne = (mail: Mail, result: ReadResult, spam: Spam | undefined, isLast: boolean) => {
-        const one = write(readMessage(mail, result, loops, spam, isLast))
+        const one = write(NewEvents.of(mail, result, loops, spam, isLast))
         const written = Effect.catchIf(one, isUnreachable, () =>
           Effect.retry(Effect.delay(one, rewriteAfter), { while: isUnreachable, times: mostRewrites })
         )
         if (!result.isAnswer) return written
-        return Effect.onError(written, () => Effect.sync(() => answersOf(mail, result).forEach(loops.forget)))
+        return Effect.onError(written, () => Effect.sync(() => NewEvents.answersOf(mail, result).forEach(loops.forget)))
       }
 
       /** Writes the events of a message, or of a group of its recipients. */
       const readOnce = (mail: Mail, message: Uint8Array, scan: Scan, isLast: boolean) => {
         const parsed = threads.read(tenantOf(mail), taskOf(mail), message, load(mail))
-        return Effect.isEffect(scan)
-          ? Effect.flatMap(Effect.zip(scan, parsed, { concurrent: true }), ([spam, result]) =>
-              Effect.map(writeOne(mail, result, spam, isLast), (isWritten) => ({ isWritten, result }))
-            )
-          : Effect.flatMap(parsed, (result) =>
-              Effect.map(writeOne(mail, result, scan, isLast), (isWritten) => ({ isWritten, result }))
-            )
+        const both = Effect.isEffect(scan)
+          ? Effect.zip(scan, parsed, { concurrent: true })
+          : Effect.map(parsed, (result) => [scan, result] as const)
+        return Effect.flatMap(both, ([spam, result]) =>
+          Effect.map(writeOne(mail, result, spam, isLast), (isWritten) => ({ isWritten, result }))
+        )
       }
 
       const inGroups = yield* PartitionedSemaphore.make<string>({ permits: RecipientGroups.mostAtATime })
@@ -147,13 +148,19 @@ export class Reader extends Context.Service<
           )
         })
 
-      const readClaimed = Effect.fnUntraced(function* (claimed: Omit<Mail, "bytes">) {
-        // Missing bytes are not the message's fault, so it is parsed in full once they are available.
-        const message = yield* Effect.tapErrorTag(load({ ...claimed, bytes: 0 }), "RawStoreError", () =>
-          unread.uncount(claimed)
-        )
-        yield* readBytes({ ...claimed, bytes: message.byteLength }, message)
-      })
+      const { messageBytes } = yield* Settings.limits
+      const loading = yield* Semaphore.make(mostLoadedBytes)
+
+      const readClaimed = Effect.fnUntraced(
+        function* (claimed: Omit<Mail, "bytes">) {
+          // Missing bytes are not the message's fault, so it is parsed in full once they are available.
+          const message = yield* Effect.tapErrorTag(load({ ...claimed, bytes: 0 }), "RawStoreError", () =>
+            unread.uncount(claimed)
+          )
+          yield* readBytes({ ...claimed, bytes: message.byteLength }, message)
+        },
+        (reading, { place }) => loading.withPermits(Math.min(place?.bytes ?? messageBytes, mostLoadedBytes))(reading)
+      )
 
       const readLeftOver = Effect.gen(function* () {
         const claimed = yield* unread.claim
@@ -232,64 +239,3 @@ const beginScan = (scans: Scans.Scans, tenant: string, mail: Mail, message: Uint
         recipients: mail.recipients.map(({ address }) => address),
         message: message.slice(mail.traceBytes)
       }))
-
-const readMessage = (
-  mail: Mail,
-  result: ReadResult,
-  loops: LoopGuard.LoopGuard,
-  spam: Spam | undefined,
-  isLast: boolean
-): EventWriter.ReadMessage => {
-  const exceeded = answersOf(mail, result).map(loops.exceeds)
-  return {
-    id: mail.id,
-    domainId: mail.domainId,
-    authenticationResults: result.authenticationResults,
-    storedMs: mail.storedMs,
-    readRecipients: mail.readRecipients,
-    isLast,
-    events: mail.recipients.map(({ address, eventId, route }, index) => ({
-      id: eventId,
-      webhookId: result.judged[index]?.webhookId ?? route.id,
-      recipient: filterable(address),
-      sender: filterable(result.sender),
-      subject: HeaderText.clean(result.subject),
-      threadId: result.threadId,
-      messageKey: result.messageKey,
-      ...withScan(
-        mail,
-        {
-          hold: result.judged[index]?.hold ?? (exceeded[index] === true ? "mail_loop" : null),
-          payload: result.payloads[index] ?? new Uint8Array(),
-          traits: result.traits
-        },
-        spam
-      )
-    }))
-  }
-}
-
-/** The message as an answer to each of its recipients. Empty for other mail, which is part of no loop. */
-const answersOf = (mail: Mail, { isAnswer, judged, sender }: ReadResult): ReadonlyArray<LoopGuard.Answer> =>
-  isAnswer
-    ? mail.recipients.map(({ address }, index) => ({
-        domainId: mail.domainId,
-        recipient: address,
-        author: sender,
-        isConfirmed: judged[index]?.isConfirmed === true
-      }))
-    : []
-
-type Scannable = Pick<EventWriter.NewEvent, "hold" | "payload" | "traits">
-
-const withScan = ({ spamAction }: Mail, event: Scannable, spam: Spam | undefined): Scannable =>
-  spam === undefined
-    ? event
-    : {
-        hold: Scanned.hold(event.hold, spam, spamAction),
-        payload: Scanned.payload(event.payload, spam),
-        traits: event.traits | Traits.ofVerdict(spam.verdict)
-      }
-
-/** An address for list filters, truncated to 512 characters. The payload has the whole address. */
-const filterable = (address: string) => HeaderText.clean(address.slice(0, 512))

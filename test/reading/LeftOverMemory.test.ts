@@ -1,0 +1,60 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { EventFeed } from "../../src/delivery/EventFeed.ts"
+import { Handover } from "../../src/delivery/Handover.ts"
+import { MailScanner } from "../../src/providers/scanner/MailScanner.ts"
+import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import { missing } from "../../src/providers/storage/RawStoreError.ts"
+import * as Segments from "../../src/providers/storage/Segments.ts"
+import { Reader } from "../../src/reading/Reader.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+/** A store that notes how many messages are loaded at a time. */
+const slowStore = Effect.sync(() => {
+  let loading = 0
+  let most = 0
+  const get = () =>
+    Effect.sync(() => {
+      most = Math.max(most, ++loading)
+    }).pipe(
+      Effect.andThen(Effect.sleep("50 millis")),
+      Effect.ensuring(Effect.sync(() => loading--)),
+      Effect.andThen(Effect.fail(missing()))
+    )
+  return { store: Layer.mock(RawStore, { get, segments: Segments.none }), most: () => most }
+})
+
+// Without a worker, which would read them.
+layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "Messages left by a crash",
+  (it) => {
+    it.effect("are loaded with 64 MiB at a time", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inboxes = yield* Effect.replicateEffect(inlet.inbox(), 4)
+        for (const { address, domainId } of inboxes) {
+          yield* sql`
+            INSERT INTO inbound_emails (
+              id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, read_attempts,
+              trace_bytes, segment, raw_at, raw_bytes
+            )
+            SELECT gen_random_uuid(), ${domainId}, now(), ''::bytea, '', 'client.example', '203.0.113.9',
+              ARRAY[${address}::text], 'received', 0, 0, gen_random_uuid(), 0, ${16 * 1_024 * 1_024}::int
+            FROM generate_series(1, 3)
+          `
+        }
+        const { most, store } = yield* slowStore
+        const built = yield* Layer.build(
+          Layer.fresh(Reader.layer).pipe(
+            Layer.provide([store, EventFeed.layer, Handover.layerNone, MailScanner.layerNone])
+          )
+        )
+        assert.strictEqual(yield* Context.get(built, Reader).readLeftOver, 12)
+        assert.strictEqual(most(), 4)
+        assert.lengthOf(yield* sql`SELECT 1 FROM inbound_emails WHERE state = 'read'`, 12)
+      })
+    )
+  }
+)
