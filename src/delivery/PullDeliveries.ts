@@ -1,4 +1,4 @@
-import { Clock, Context, type DateTime, Duration, Effect, Layer, Option, type Scope, Stream } from "effect"
+import { Clock, Context, type DateTime, Duration, Effect, Exit, Layer, Option, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
@@ -113,13 +113,20 @@ const makeTake = Effect.gen(function* () {
     { most, only }: Omit<Wanted, "webhookId">
   ) {
     const rows = yield* claims.pulled({ webhooks, most, mostBytes: pageBytes, bytesAtOnce, only: only ?? null })
-    return yield* Effect.forEach(
+    const leased = yield* Effect.forEach(
       (yield* withoutLost(rows)).toSorted((one, other) => one.bytesBefore - other.bytesBefore),
       Effect.fnUntraced(function* (row) {
         const { bytes, leasedUntil, payload } = row
-        return { ...Lease.of(row), id: row.eventId, bytes, leasedUntil, payload, secrets: yield* opened.open(row) }
+        const secrets = yield* Effect.exit(opened.open(row))
+        if (Exit.isSuccess(secrets)) {
+          return [{ ...Lease.of(row), id: row.eventId, bytes, leasedUntil, payload, secrets: secrets.value }]
+        }
+        // One failure must not block the others. The lease ends, and the log says why.
+        yield* Effect.logError("The signing secret of a workspace could not be decrypted", secrets.cause)
+        return []
       })
     )
+    return leased.flat()
   })
 
   /** Uninterruptible between the claim and its finalizer. */

@@ -210,12 +210,18 @@ export class Domains extends Context.Service<
       })
 
       const setPull = Effect.fn("Domains.setPull")(function* (owned: Owned, pull: boolean) {
-        const domain = yield* taking(owned)
-        if (domain.catch_all === "webhook") return pull ? yield* hasWebhook(domain.id) : domain
-        // Turning off what is off succeeds.
-        if (!pull && !domain.pull) return domain
-        const target = { action: pull ? "pull" : "hold", url: null } as const
-        yield* sql.withTransaction(WebhookTarget.change(sql, catchAllOf(domain.id), target))
+        const id = catchAllOf((yield* taking(owned)).id)
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            // A webhook that is set meanwhile keeps its URL.
+            yield* WebhookWire.locked(sql, id)
+            const domain = yield* get(owned)
+            if (domain.catch_all === "webhook") return pull ? yield* hasWebhook(domain.id) : undefined
+            // Turning off what is off succeeds.
+            if (!pull && !domain.pull) return
+            yield* WebhookTarget.change(sql, id, { action: pull ? "pull" : "hold", url: null })
+          })
+        )
         return yield* get(owned)
       })
 

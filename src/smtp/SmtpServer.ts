@@ -1,4 +1,4 @@
-import { Cause, Clock, Duration, Effect, Exit, FiberSet, Layer, Option, Predicate, Schema } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, FiberSet, Layer, Option, Predicate, Result, Schema } from "effect"
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from "smtp-server"
 import { DataMemory } from "../intake/DataMemory.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
@@ -100,8 +100,9 @@ export const layer = Layer.effectDiscard(
 
     const send = (callback: () => void) => {
       isNoted = true
-      callback()
+      const sent = Result.try(callback)
       isNoted = false
+      if (Result.isFailure(sent)) throw sent.failure
     }
 
     /** The workspace of the first recipient. All demo inboxes are one tenant. */

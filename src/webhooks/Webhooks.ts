@@ -194,9 +194,12 @@ const make = Effect.gen(function* () {
 
   const rotateSecret: Webhooks["Service"]["rotateSecret"] = Effect.fn("Webhooks.rotateSecret")(
     function* (domainId, id) {
-      const { hasOwnSecret } = yield* find(domainId, id)
-      return hasOwnSecret ? yield* giveSecret(domainId, id) : yield* new Conflict({ message: sharesSecret })
-    }
+      // A change to the secret of the workspace, made meanwhile, must not be undone.
+      const before = (yield* locked(domainId)).find((webhook) => webhook.id === id)
+      if (before === undefined) return yield* noSuchWebhook
+      return before.hasOwnSecret ? yield* giveSecret(domainId, id) : yield* new Conflict({ message: sharesSecret })
+    },
+    (rotation) => sql.withTransaction(rotation)
   )
 
   const remove: Webhooks["Service"]["remove"] = Effect.fn("Webhooks.remove")(function* (domainId, id) {

@@ -248,6 +248,30 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
+  it.effect("is leased beside one whose secret can't be decrypted", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { due, inbox, send } = yield* taker
+      const { json } = yield* inlet.call("POST", `/api/domains/${inbox.domainId}/webhooks`, {
+        key: inbox.key,
+        body: { pattern: "damaged", action: "pull", secret: "own" }
+      })
+      yield* sql`UPDATE webhooks SET signing_secret = ${Buffer.alloc(60)} WHERE id = ${json.webhook.id}`
+      yield* Mail.send(inlet.smtpPort, { to: `damaged@${inbox.domain}`, subject: "damaged" })
+      yield* send("whole")
+      yield* eventually(
+        sql`SELECT 1 FROM deliveries WHERE domain_id = ${inbox.domainId} AND status = 'pending'`,
+        ({ length }) => length === 2
+      )
+      const leased = yield* due
+      assert.deepStrictEqual(
+        leased.map(({ body }) => JSON.parse(body).subject),
+        ["whole"]
+      )
+    })
+  )
+
   it.effect("is measured before it is read, and waits if it does not fit on a page", () =>
     Effect.gen(function* () {
       const { events, lease, send } = yield* taker
