@@ -55,7 +55,9 @@ export class Purchase extends Context.Service<
         wanted === undefined || [...registrars.keys()].some((name) => name === wanted)
           ? Effect.void
           : Effect.fail(
-              new Invalid({ message: `registrar: Expected one of ${[...registrars.keys()].join(", ")}, or none` })
+              new Invalid({
+                message: `registrar: Expected one of ${[...registrars.keys()].join(", ")}. Without it Inlet chooses`
+              })
             )
 
       const notSold = (name: OrderRow["name"]) =>

@@ -12,6 +12,10 @@ const sources = globSync(
 
 describe("A message of the service on the command line", () => {
   it.each([
+    [
+      "No workspace has this id. GET /admin/workspaces lists them",
+      "No workspace has this id. `inlet admin workspaces list` lists them"
+    ],
     ["No domain with this id. GET /api/domains lists them", "No domain with this id. `inlet domains list` lists them"],
     ["Call POST /api/domains/{id}/verify", "Call `inlet domains verify DOMAIN`"],
     ["GET /api/domains/d-1 shows it.", "`inlet domains get d-1` shows it."],

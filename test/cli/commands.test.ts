@@ -348,6 +348,24 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("name --to for the format of a webhook without its URL", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { run } = yield* person(inbox.key)
+        for (const args of [
+          ["create", inbox.domain, "agent-*"],
+          ["update", inbox.domain, "*"]
+        ]) {
+          const { code, stderr } = yield* run("webhooks", ...args, "--format", "postmark")
+          assert.deepStrictEqual(
+            [code, stderr],
+            [1, "--format: Give --to URL with it. The URL and its format are set together\n"]
+          )
+        }
+      })
+    )
+
     it.effect("send the options of a raw webhook, and do not repeat them in an error", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -540,7 +558,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const ofDomain = yield* json("keys", "create", "--domain", inbox.domain, "--pattern", "agent-*")
         const { stdout } = yield* run("keys")
         assert.match(stdout, new RegExp(`^${made.id}\tread\tagent-7\t`, "m"))
-        assert.match(stdout, new RegExp(`^${ofDomain.id}\tread\tagent-\\* of ${inbox.domainId}\t`, "m"))
+        assert.match(stdout, new RegExp(`^${ofDomain.id}\tread\tagent-\\* of ${inbox.domain}\t`, "m"))
         yield* Mail.send(inlet.smtpPort, { to: `agent-7@${inbox.domain}`, text: "Your verification code is 739204." })
         yield* Mail.send(inlet.smtpPort, { to: `agent-8@${inbox.domain}`, text: "Your verification code is 111111." })
         yield* Mailbox.events(inbox)
@@ -562,7 +580,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const { json, run } = yield* person(inbox.key)
         const made = yield* json("keys", "create", "--scope", "ingest", "--domain", inbox.domain)
         assert.match(made.api_key, /^ak_ingest_/)
-        assert.match((yield* run("keys")).stdout, new RegExp(`^${made.id}\tingest\t\\* of ${inbox.domainId}\t`, "m"))
+        assert.match((yield* run("keys")).stdout, new RegExp(`^${made.id}\tingest\t${inbox.domain}\t`, "m"))
         const relay = yield* person(made.api_key)
         assert.match((yield* relay.run("domains", "list")).stderr, /^An ingest key [^\n]+\n$/)
       })

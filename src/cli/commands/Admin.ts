@@ -59,7 +59,7 @@ const ask = Effect.fnUntraced(function* <E extends Service.Failure, R>(
   yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), "No domains yet")
 })
 
-const name = Argument.String("domain")
+const name = Argument.String("domain").pipe(Argument.withDescription("name of the domain"))
 
 const list = Command.make(
   "list",

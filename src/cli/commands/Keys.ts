@@ -1,7 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Console, DateTime, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { Pattern } from "../../model/Webhook.ts"
+import { catchAll, Pattern } from "../../model/Webhook.ts"
 import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../../model/WorkspaceKey.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -11,15 +11,36 @@ import * as Profiles from "../terminal/Profiles.ts"
 import * as Service from "../terminal/Service.ts"
 
 /** The mail that a key sees, in a word. */
-const limitOf = ({ domain_id, pattern }: Pick<WorkspaceKey, "domain_id" | "pattern">) =>
-  pattern === null ? "-" : domain_id === null ? pattern : `${pattern} of ${domain_id}`
+const limitOf = ({ domain, pattern }: { readonly domain: string | null; readonly pattern: string | null }) => {
+  if (pattern === null) return "-"
+  if (domain === null) return pattern
+  return pattern === catchAll ? domain : `${pattern} of ${domain}`
+}
+
+/** The names of domains by their ids. A domain that is gone has none. */
+const namesOf = Effect.fnUntraced(function* (api: Service.Client, keys: ReadonlyArray<WorkspaceKey>) {
+  const ids = new Set(keys.flatMap(({ domain_id }) => domain_id ?? []))
+  const names = yield* Effect.forEach(ids, (id) =>
+    api.domains.get({ params: { id } }).pipe(
+      Effect.map(({ domain }) => [[id, domain]] as const),
+      Effect.catchTag("NotFound", () => Effect.succeed([]))
+    )
+  )
+  return new Map(names.flat())
+})
 
 const list = Effect.fnUntraced(function* ({ json, ...place }: Service.Place & { readonly json: boolean }) {
-  const answer = yield* Service.ask(place, (api) => api.workspaces.listKeys())
+  const { answer, names } = yield* Service.ask(
+    place,
+    Effect.fnUntraced(function* (api) {
+      const answer = yield* api.workspaces.listKeys()
+      return { answer, names: json ? new Map<string, string>() : yield* namesOf(api, answer.keys) }
+    })
+  )
   const rows = answer.keys.map(({ begins, created_at, domain_id, id, last_used_at, name, pattern, scope }) => ({
     id,
     scope,
-    only: limitOf({ pattern, domain_id }),
+    only: limitOf({ pattern, domain: domain_id === null ? null : (names.get(domain_id) ?? domain_id) }),
     key: `${begins}…`,
     created: DateTime.formatIso(created_at),
     last_used: last_used_at === null ? "-" : DateTime.formatIso(last_used_at),

@@ -65,6 +65,17 @@ const notTheApp = ({ url }: Service.Place, webhookUrl: Option.Option<string>) =>
       })
     : Effect.void
 
+/** The service says `webhookUrl` of the same, which is no flag. */
+const besideUrl = (
+  webhookUrl: Option.Option<string>,
+  flags: Readonly<Record<"--format" | "--raw" | "--signing-key", Option.Option<unknown>>>
+) => {
+  const given = Object.entries(flags).find(([, value]) => Option.isSome(value))
+  return given !== undefined && Option.isNone(webhookUrl)
+    ? new CommandFailed({ message: `${given[0]}: Give --to URL with it. The URL and its format are set together` })
+    : Effect.void
+}
+
 const create = Command.make(
   "create",
   {
@@ -110,6 +121,7 @@ const create = Command.make(
     }
     const webhookUrl = Option.orElse(to, () => target)
     yield* notTheApp(place, webhookUrl)
+    yield* besideUrl(webhookUrl, { "--format": format, "--signing-key": signingKey, "--raw": options })
     const raw = yield* RawFlag.read(options)
     const answer = yield* Service.ask(place, (api) =>
       Effect.gen(function* () {
@@ -170,6 +182,7 @@ const update = Command.make(
     ...place
   }) {
     yield* notTheApp(place, webhookUrl)
+    yield* besideUrl(webhookUrl, { "--format": format, "--signing-key": signingKey, "--raw": options })
     const raw = yield* RawFlag.read(options)
     const answer = yield* Service.ask(
       place,

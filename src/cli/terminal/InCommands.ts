@@ -44,7 +44,8 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["GET /api/domains/:id", "inlet domains get $1"],
   ["GET /api/domains", "inlet domains list"],
   ["POST /api/domains", "inlet domains add NAME"],
-  ["GET /api/events", "inlet events list"]
+  ["GET /api/events", "inlet events list"],
+  ["GET /admin/workspaces", "inlet admin workspaces list"]
 ]
 
 const literal = (text: string) => text.replace(/[.?*+^$()[\]{}|\\]/g, "\\$&")
