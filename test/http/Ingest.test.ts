@@ -131,7 +131,7 @@ layer(TestInlet.layer(settings).pipe(Layer.provide(quick)), { excludeTestService
         const { json } = yield* box.hand(message("crashed"))
         const [first] = yield* Mailbox.events(box)
         yield* sql`DELETE FROM events WHERE id = ${first.event_id}`
-        yield* sql`UPDATE inbound_emails SET state = 'received', leased_until = NULL WHERE id = ${json.inbound_email_id}`
+        yield* sql`UPDATE inbound_emails SET state = 'received', read_recipients = 0, leased_until = NULL WHERE id = ${json.inbound_email_id}`
         const [second] = yield* Mailbox.events(box)
         assert.notStrictEqual(second.event_id, first.event_id)
         assert.deepStrictEqual(second.envelope, first.envelope)

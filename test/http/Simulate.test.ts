@@ -262,7 +262,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
       )
       // As after a crash between the row and the event.
       yield* sql`DELETE FROM events WHERE domain_id = ${box.domainId}`
-      yield* sql`UPDATE inbound_emails SET state = 'received', leased_until = NULL WHERE domain_id = ${box.domainId}`
+      yield* sql`UPDATE inbound_emails SET state = 'received', read_recipients = 0, leased_until = NULL WHERE domain_id = ${box.domainId}`
       const after = yield* Mailbox.accepted(box)
       assert.deepStrictEqual(
         after.map(({ authentication, envelope }) => [authentication, envelope]),

@@ -127,7 +127,7 @@ layer(worldOf(slow.layer), { excludeTestServices: true, timeout: "60 seconds" })
       yield* sql`DELETE FROM deliveries WHERE domain_id = ${inbox.domainId}`
       yield* sql`DELETE FROM events WHERE domain_id = ${inbox.domainId}`
       yield* sql`
-        UPDATE inbound_emails SET state = 'received', leased_until = now() - interval '1 second'
+        UPDATE inbound_emails SET state = 'received', read_recipients = 0, leased_until = now() - interval '1 second'
         WHERE domain_id = ${inbox.domainId}
       `
       const [event] = yield* eventually(Mailbox.events(inbox), ({ length }) => length === 1)
