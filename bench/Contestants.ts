@@ -5,7 +5,7 @@ import { ChildProcess } from "effect/process"
 import { eventually } from "../test/Eventually.ts"
 import * as Ports from "../test/Ports.ts"
 import { root } from "../test/Program.ts"
-import { Compiled } from "./Compiled.ts"
+import { Compiled, compile } from "./Compiled.ts"
 import * as Haraka from "./Haraka.ts"
 import type { Receiver } from "./LoadGenerator.ts"
 import * as Postgres from "./Postgres.ts"
@@ -27,6 +27,8 @@ export interface World {
   readonly postgres: Postgres.Server | undefined
   /** A folder for the CPU profile of Inlet's main thread, which is written at exit. */
   readonly profile: string | undefined
+  /** The folder of another checkout, with its packages installed. */
+  readonly against: string | undefined
 }
 
 /** Starts a process and waits until it listens on this port. */
@@ -184,6 +186,20 @@ const inlet = Effect.fnUntraced(function* ({ postgres, profile, webhook }: World
   }
 })
 
+const against = Effect.fnUntraced(function* ({ against, postgres, webhook }: World) {
+  const server = yield* needed(postgres)
+  if (against === undefined) return yield* new ContestantFailed({ message: "needs a checkout: set --against" })
+  const own = yield* inletProcess({ DATABASE_URL: yield* Postgres.database(server, "inlet_against_bench") }).pipe(
+    Effect.provideServiceEffect(Compiled, compile(against))
+  )
+  return {
+    smtpPort: own.smtpPort,
+    recipient: yield* inbox(own.url, webhook),
+    processes: [own.pid],
+    database: server.postmaster
+  }
+})
+
 /** A scanner that takes connections and never answers. */
 const silence = Effect.acquireRelease(
   Effect.callback<Server>((resume) => {
@@ -221,6 +237,7 @@ export const all = {
   b: { name: "(b) the same with a file, fsync and one INSERT", start: durable },
   c: { name: "(c) Haraka with a file and fsync", start: haraka },
   inlet: { name: "Inlet on PostgreSQL", start: inlet },
+  against: { name: "Inlet of another checkout", start: against },
   unscanned: { name: "Inlet on PostgreSQL, its mail scanner hangs", start: unscanned },
   embedded: { name: "Inlet, embedded database", start: embedded }
 }

@@ -45,12 +45,17 @@ Command.make(
       Flag.withDescription("Writes a CPU profile of Inlet's main thread to this folder"),
       Flag.optional
     ),
+    against: Flag.Directory("against").pipe(
+      Flag.withDescription("Measures the checkout in this folder, too, to compare two versions"),
+      Flag.optional
+    ),
     write: Flags.write(page)
   },
   Effect.fn(function* (flags) {
     const sink = yield* Sink.make
     const postgres = yield* Postgres.server
-    const world = { webhook: sink.url, postgres, profile: Option.getOrUndefined(flags.profile) }
+    const against = Option.getOrUndefined(flags.against)
+    const world = { webhook: sink.url, postgres, profile: Option.getOrUndefined(flags.profile), against }
     const faults: Array<string> = []
     const fault = (text: string) => {
       faults.push(text)
@@ -58,7 +63,7 @@ Command.make(
     }
 
     const contestants: Array<{ readonly key: Contestants.Key; readonly contestant: Contestants.Contestant }> = []
-    for (const key of flags.only) {
+    for (const key of flags.only.filter((key) => key !== "against" || against !== undefined)) {
       const { name, start } = Contestants.all[key]
       const started = yield* Effect.exit(start(world))
       if (Exit.isSuccess(started)) contestants.push({ key, contestant: started.value })

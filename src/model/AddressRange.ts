@@ -47,5 +47,7 @@ export const matches = (ranges: ReadonlyArray<AddressRange>, address: Address) =
 /** Whether an address is in one of these ranges. An IPv4 address in IPv6 form counts as IPv4. */
 export const contains = (texts: ReadonlyArray<string>) => {
   const ranges = parseAll(texts)
+  // The default of most settings, on the path of each message.
+  if (ranges.length === 0) return () => false
   return (address: string): boolean => isIP(address) !== 0 && matches(ranges, ipaddr.process(address))
 }
