@@ -7,6 +7,7 @@ import { EventId, unauthenticated } from "../model/InboundEvent.ts"
 import { RuleInForce } from "../model/SenderRule.ts"
 import { SpamAction } from "../model/Spam.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
+import { catchAll, catchAllOf, type Route } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import * as Place from "../providers/storage/Place.ts"
 import * as RulesInForce from "../trust/RulesInForce.ts"
@@ -48,6 +49,14 @@ export const endLeases = (sql: SqlClient.SqlClient) =>
 /** True if a message is not read. The order selects the index of unread messages. */
 export const unreadOne = (sql: SqlClient.SqlClient) =>
   sql`SELECT true FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1`
+
+/** The route of a domain without a catch-all, which only a hand can remove. The event is held, as of a removed webhook. */
+const goneCatchAll = (domainId: DomainId): Route => ({
+  id: catchAllOf(domainId),
+  pattern: catchAll,
+  action: "hold",
+  kinds: null
+})
 
 const claimRows = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({
@@ -96,12 +105,11 @@ export const make = Effect.gen(function* () {
 
   const rows = claimRows(sql)
 
-  const mailOf = Effect.fnUntraced(function* (row: typeof Unread.Type) {
+  const mailOf = (row: typeof Unread.Type) => {
     const routes = RouteColumn.read(row.routes)
     const recipients: Array<Mail["recipients"][number]> = []
     for (const address of row.recipients.slice(row.readRecipients)) {
-      const route = Routes.match(routes, Routes.localPartOf(address))
-      if (route === undefined) return yield* Effect.die(`The domain ${row.domainId} has no catch-all`)
+      const route = Routes.match(routes, Routes.localPartOf(address)) ?? goneCatchAll(row.domainId)
       // With the time of the mail, so that the ids of a mail and of all that follows from it are of one day.
       recipients.push({ eventId: EventId.make(newId(Uuid7.timeOf(row.id))), address, route })
     }
@@ -129,11 +137,11 @@ export const make = Effect.gen(function* () {
       attempt: readAttempts
     }
     return mail
-  })
+  }
 
   return {
     /** Leases up to 16 messages to this process for 60 s, and counts a read attempt of each. */
-    claim: Effect.flatMap(rows(mostPerClaim), Effect.forEach(mailOf)),
+    claim: Effect.map(rows(mostPerClaim), (claimed) => claimed.map(mailOf)),
     /** Undoes a read attempt, because the bytes of the message could not be loaded. */
     uncount: ({ attempt, id }: Pick<Mail, "attempt" | "id">) => sql`
       UPDATE inbound_emails SET read_attempts = read_attempts - 1

@@ -193,6 +193,33 @@ const backlog = Effect.fnUntraced(function* (name: string, size: number, lease: 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "The reader",
   (it) => {
+    it.effect("holds the mail of a domain without a webhook, and parses that of others beside it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const sql = yield* SqlClient.SqlClient
+        const damaged = yield* inlet.inbox()
+        const inbox = yield* inlet.inbox(receiver.url)
+        yield* sql`DELETE FROM webhooks WHERE domain_id = ${damaged.domainId}`
+        const ids = yield* Effect.forEach([damaged, inbox], ({ address, domainId }) =>
+          Effect.tap(leftOver({ domainId, recipients: [address], lease: "1 hour" }), (id) =>
+            keep(domainId, id, messageOf("beside"))
+          )
+        )
+        yield* Effect.forEach(ids, endLease)
+        yield* Effect.forEach(ids, untilRead)
+        assert.strictEqual((yield* receiver.next).event.subject, "beside")
+        assert.lengthOf(
+          yield* sql`SELECT 1 FROM deliveries WHERE domain_id = ${damaged.domainId} AND status = 'held'`,
+          1
+        )
+        // Its senders retry, and those of other domains in the same statement are answered.
+        assert.match(yield* inlet.send({ to: damaged.address }), /^451 /)
+        assert.match(yield* inlet.send({ to: inbox.address }), /^250 /)
+        yield* receiver.next
+      })
+    )
+
     it.effect("parses and delivers messages left by a crash", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

@@ -17,7 +17,9 @@ export type RouteColumn = typeof RouteColumn.Type
 /** The column for the row of `domains`. */
 export const of = (sql: SqlClient.SqlClient) => sql`(
   SELECT json_build_object(
-    'ids', array_agg(webhooks.id), 'patterns', array_agg(pattern), 'actions', array_agg(action),
+    -- Lists also of a domain without webhooks, which would fail the statement of all others.
+    'ids', coalesce(array_agg(webhooks.id), '{}'), 'patterns', coalesce(array_agg(pattern), '{}'),
+    'actions', coalesce(array_agg(action), '{}'),
     'kinds', json_object_agg(webhooks.id, (
       SELECT json_object_agg(kind, json_build_object('id', other.id, 'pattern', other.pattern))
       FROM jsonb_each_text(webhooks.kinds) AS wanted (kind, id)
