@@ -5,6 +5,7 @@ import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
 import { LimitedCursors } from "../http/requests/LimitedCursors.ts"
+import * as Elapsed from "../schedule/Elapsed.ts"
 import * as GivenCodes from "../workspaces/GivenCodes.ts"
 import * as BriefMail from "./BriefMail.ts"
 import { ClientSession } from "./ClientSession.ts"
@@ -47,16 +48,12 @@ export const add = Effect.gen(function* () {
       const newTo = after === undefined && session !== null ? session : undefined
       const filter = { ...narrowed, trust: "passed" as const, has: "code" as const, recipient, only, after, newTo }
       const began = yield* DateTime.now
-      const ends = DateTime.addDuration(began, Duration.seconds(seconds))
+      const ends = (yield* Elapsed.millis) + seconds * 1_000
 
       const next = Effect.gen(function* () {
         for (;;) {
-          const time = DateTime.distance(yield* DateTime.now, ends)
-          const page = yield* events.wait(domain.id, filter, {
-            limit: 1,
-            order: "desc",
-            time: Duration.max(time, Duration.zero)
-          })
+          const left = Math.max(0, ends - (yield* Elapsed.millis))
+          const page = yield* events.wait(domain.id, filter, { limit: 1, order: "desc", time: Duration.millis(left) })
           yield* room.reserve(page.items.reduce((sum, { bytes }) => sum + bytes, 0))
           const [found] = yield* Stream.runCollect(events.payloads(domain.id, page.items))
           if (found === undefined) return undefined

@@ -1,12 +1,13 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as FakeClock from "../../src/testing/FakeClock.ts"
 import * as Public from "../../src/testing/TestInlet.ts"
 import * as Mail from "../Mail.ts"
 import { age } from "../MailAge.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as OpenWaits from "../OpenWaits.ts"
-import { TestInlet } from "../TestInlet.ts"
+import { database, TestInlet } from "../TestInlet.ts"
 import * as McpClient from "./McpClient.ts"
 
 const clients = {
@@ -209,3 +210,34 @@ layer(TestInlet.layer(shared), { excludeTestServices: true, timeout: "60 seconds
     })
   )
 })
+
+const clock = FakeClock.make()
+
+const World = Layer.effect(TestInlet, Public.TestInlet).pipe(
+  Layer.provideMerge(Public.TestInlet.layer({ settings: shared, database, clock: clock.layer }))
+)
+
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })(
+  "wait_for_code of a service whose clock is set",
+  (it) => {
+    it.effect("waits on for a second code after another call was given the first", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const client = yield* McpClient.one(inlet.url, inbox.key)
+        // So many that some of them find the first code at the same time.
+        const calls = yield* Effect.forkChild(
+          Effect.replicateEffect(client.call("wait_for_code", { seconds: 10 }), 10, { concurrency: "unbounded" })
+        )
+        yield* OpenWaits.are(10)
+        yield* clock.move("5 minutes")
+        yield* receive(inbox, "111111", { to: inbox.address, from: "hi@one.example" })
+        yield* Effect.sleep("1 second")
+        yield* OpenWaits.are(9)
+        yield* receive(inbox, "222222", { to: inbox.address, from: "hi@two.example" })
+        const codes = (yield* Fiber.join(calls)).flatMap(({ json }) => json.code ?? [])
+        assert.sameMembers(codes, ["111111", "222222"])
+      })
+    )
+  }
+)
