@@ -43,24 +43,6 @@ const functional = (name: string, content: string): Color | undefined => {
   return [red, green, blue, alpha].some(Number.isNaN) ? undefined : packed(red, green, blue, alpha * 255)
 }
 
-/** Splits arguments at commas outside of nested brackets. */
-export const splitArguments = (content: string): ReadonlyArray<string> => {
-  const parts: Array<string> = []
-  let depth = 0
-  let start = 0
-  for (let at = 0; at < content.length; at++) {
-    const character = content[at]
-    if (character === "(") depth++
-    else if (character === ")") depth--
-    else if (character === "," && depth === 0) {
-      parts.push(content.slice(start, at).trim())
-      start = at + 1
-    }
-  }
-  parts.push(content.slice(start).trim())
-  return parts
-}
-
 /**
  * Parses the color of a legacy attribute such as `bgcolor`, where any text is a color (the standard's rules for
  * parsing a legacy color).

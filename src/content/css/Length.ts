@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../cache/BoundedMap.ts"
-import { splitArguments } from "./Color.ts"
+import * as Arguments from "./Arguments.ts"
 
 /** A length as the sum of its dependencies. A plain number is only `number`. */
 export interface Length {
@@ -104,7 +104,7 @@ const functional = (text: string, depth: number): Length | undefined => {
   if (depth > 8 || open < 0 || !text.endsWith(")")) return undefined
   const content = text.slice(open + 1, -1)
   if (name === "" || name === "calc" || name === "-webkit-calc") return calculated(content, depth)
-  const values = splitArguments(content).map((part) => calculated(part, depth))
+  const values = Arguments.split(content, ",").map((part) => calculated(part, depth))
   const known = values.filter((value) => value !== undefined)
   const [first, second, third] = known
   if (first === undefined || known.length !== values.length) return undefined
@@ -118,7 +118,8 @@ const functional = (text: string, depth: number): Length | undefined => {
 
 /** Sums and products, left to right, products first. */
 const calculated = (content: string, depth: number): Length | undefined => {
-  const tokens = pieces(content)
+  // Operands and operators, with brackets as one token.
+  const tokens = Arguments.words(content.replace(/[*/]/g, " $& "), " \t\n\r\f")
   if (tokens.length % 2 === 0) return undefined
   let total: Length | undefined
   let sign = 1
@@ -141,17 +142,4 @@ const calculated = (content: string, depth: number): Length | undefined => {
   }
   if (product === undefined) return undefined
   return total === undefined ? product : sum(total, product, sign)
-}
-
-/** Operands and operators, with brackets as one token. */
-const pieces = (content: string): ReadonlyArray<string> => {
-  const spaced = content.replace(/[*/]/g, " $& ")
-  const result: Array<string> = []
-  let depth = 0
-  for (const word of spaced.trim().split(/\s+/)) {
-    if (depth > 0) result.push(`${result.pop()} ${word}`)
-    else result.push(word)
-    for (const character of word) depth += character === "(" ? 1 : character === ")" ? -1 : 0
-  }
-  return result
 }

@@ -1,3 +1,4 @@
+import * as Arguments from "./Arguments.ts"
 import * as Color from "./Color.ts"
 import type { Effects } from "./Effects.ts"
 import * as Length from "./Length.ts"
@@ -7,23 +8,10 @@ const mostCalls = 16
 
 /** Function calls in a value with their arguments. Undefined if it has anything else, or too many. */
 const calls = (value: string): ReadonlyArray<readonly [name: string, content: string]> | undefined => {
-  const found: Array<readonly [string, string]> = []
-  let at = 0
-  while (at < value.length) {
-    const open = value.indexOf("(", at)
-    if (open < 0 || found.length === mostCalls) return undefined
-    let depth = 1
-    let end = open + 1
-    while (end < value.length && depth > 0) {
-      const code = value.charCodeAt(end++)
-      if (code === 40) depth++
-      else if (code === 41) depth--
-    }
-    found.push([value.slice(at, open).trim(), value.slice(open + 1, depth === 0 ? end - 1 : end).trim()])
-    at = end
-    while (value[at] === " " || value[at] === ",") at++
-  }
-  return found
+  // Calls need no space between them.
+  const parts = Arguments.words(value.replaceAll(")", ") "), " ,")
+  if (parts.length > mostCalls || !parts.every((part) => part.endsWith(")") && part.includes("("))) return undefined
+  return parts.map((part) => [part.slice(0, part.indexOf("(")), part.slice(part.indexOf("(") + 1, -1).trim()])
 }
 
 /** A gradient stop without its positions: `red 10% 20%` is red. */
@@ -43,14 +31,14 @@ const isDirection = (stop: string) =>
 export const images = (value: string): Pick<Effects, "gradient" | "picture"> | undefined => {
   let gradient: Array<Color.Color> | undefined
   let picture: "remote" | "inline" | undefined
-  for (const part of Color.splitArguments(value)) {
+  for (const part of Arguments.split(value, ",")) {
     const open = part.indexOf("(")
     if (part === "none" || part === "initial" || open < 0) continue
     const name = part.slice(0, open)
     const content = part.slice(open + 1, part.lastIndexOf(")"))
     if (name === "url") picture = /^["']?(?:data|cid):/.test(content) ? "inline" : (picture ?? "remote")
     else if (/^(-webkit-)?(repeating-)?(linear|radial|conic)-gradient$/.test(name)) {
-      const stops = Color.splitArguments(content).filter((stop) => !isDirection(stop) && !/^[\d.]+%$/.test(stop))
+      const stops = Arguments.split(content, ",").filter((stop) => !isDirection(stop) && !/^[\d.]+%$/.test(stop))
       const colors = stops.slice(0, mostStops).map((stop) => Color.parse(withoutPlaces(stop)))
       const known = colors.filter((color) => color !== undefined)
       // The prefixed form has the name of a side as its first argument.
@@ -60,23 +48,6 @@ export const images = (value: string): Pick<Effects, "gradient" | "picture"> | u
     } else return undefined
   }
   return { gradient, picture }
-}
-
-/** Splits at spaces outside of brackets, and at slashes. */
-const words = (value: string): ReadonlyArray<string> => {
-  const found: Array<string> = []
-  let depth = 0
-  let start = 0
-  for (let at = 0; at <= value.length; at++) {
-    const character = value[at] ?? " "
-    if (character === "(") depth++
-    else if (character === ")") depth--
-    else if (depth === 0 && (character === " " || character === "/")) {
-      if (at > start) found.push(value.slice(start, at))
-      start = at + 1
-    }
-  }
-  return found
 }
 
 const placing =
@@ -92,8 +63,8 @@ export const background = (effects: Effects, value: string): boolean => {
   effects.background = Color.transparent
   const drawn: Array<string> = []
   let isKnown = true
-  for (const layer of Color.splitArguments(value)) {
-    for (const word of words(layer)) {
+  for (const layer of Arguments.split(value, ",")) {
+    for (const word of Arguments.words(layer, " /")) {
       if (placing.test(word)) continue
       const color = Color.parse(word)
       if (color !== undefined) effects.background = color
@@ -127,7 +98,7 @@ export const transform = (effects: Effects, value: string): boolean => {
   effects.isRaised = value !== "none"
   const found = value === "none" || value === "initial" ? [] : calls(value)
   const isKnown = found?.every(([name, content]) => {
-    const [first = "", second] = Color.splitArguments(content)
+    const [first = "", second] = Arguments.split(content, ",")
     if (/^scale(x|y|3d)?$/.test(name)) {
       factor *= Math.min(Math.abs(number(first)), Math.abs(number(second)))
       return !content.includes("-")
@@ -146,11 +117,7 @@ export const transform = (effects: Effects, value: string): boolean => {
   return isKnown === true && !Number.isNaN(factor) && factor <= mostScale
 }
 
-const numbersOf = (content: string) =>
-  content
-    .split(/[\s,]+/)
-    .filter((part) => part !== "")
-    .map((part) => Length.parse(part))
+const numbersOf = (content: string) => Arguments.words(content, " ,").map((part) => Length.parse(part))
 
 /** `rect(0 0 0 0)` of the legacy property `clip`. */
 export const isEmptyRect = (value: string): boolean => {

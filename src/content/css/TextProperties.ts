@@ -1,3 +1,4 @@
+import * as Arguments from "./Arguments.ts"
 import * as Color from "./Color.ts"
 import type { Effects } from "./Effects.ts"
 import { thin } from "./HarmlessProperties.ts"
@@ -120,7 +121,7 @@ const isShort = thin(50)
 
 /** A wide shadow may cover the background, and a shadow inside of the box does. */
 const boxShadow: Property = (effects, value) => {
-  const outer = Color.splitArguments(value)
+  const outer = Arguments.split(value, ",")
     .filter((one) => !one.includes("inset"))
     .join()
   effects.covers ||= !isShort(outer)
