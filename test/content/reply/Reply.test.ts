@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as ReplyScore from "../../../scripts/ReplyScore.ts"
+import * as QuoteMarks from "../../../src/content/html/QuoteMarks.ts"
 import * as SeenHtml from "../../../src/content/html/SeenHtml.ts"
 import * as Reply from "../../../src/content/reply/Reply.ts"
 import * as ReplyWords from "../../../src/content/reply/ReplyWords.ts"
@@ -30,7 +31,16 @@ const intro = "On Wed, May 1, 2024 at 12:34 PM Ada <ada@sender.example> wrote:"
 
 describe("The reply text", () => {
   it("has a literal of the quick check in each quotation pattern", () => {
-    for (const mark of ReplyWords.marks.source.split("|")) {
+    const marks = [...QuoteMarks.around, ...QuoteMarks.quotations, ...QuoteMarks.heads]
+    for (const mark of [
+      ...marks,
+      "isReplyContent",
+      "replyIntro",
+      "divRplyFwdMsg",
+      "mailContainerQuote",
+      "cremedQuote"
+    ]) {
+      assert.match(mark, ReplyWords.marks)
       assert.isTrue(
         ReplyWords.partsOfMarks.some((part) => mark.includes(part)),
         mark

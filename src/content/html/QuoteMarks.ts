@@ -1,0 +1,17 @@
+/** Gmail's classes around a quotation, the line above it, and replies within it. */
+export const around = ["gmail_quote", "gmail_quote_container"]
+
+/** Classes and ids that mail programs and support systems give to quotations, in lower case. Some are patterns. */
+export const quotations = (
+  "gmail_attr yahoo_quoted(?:_\\d+)? moz-cite-prefix moz-forward-container moz-email-headers-table " +
+  "protonmail_quote tutanota_quote zmail_extra zmail_extra_hr olk_src_body_section " +
+  "mac_outlook_attribution_blockquote isreplycontent isforwardcontent mailcontainerquote freshdesk_quote " +
+  "front-blockquote cremedquote quoted_text quoted-text reply-intro replyintro mail-quote hey_quote " +
+  "forwardedmessage hs_reply mailbird-quote em_quote spark_quote"
+).split(" ")
+
+/** Those after which everything is the answered mail. */
+export const heads = (
+  "divrplyfwdmsg appendonsend stopspelling outlookmessageheader ms-outlook-mobile-reference-message " +
+  "mail-editor-reference-message-container"
+).split(" ")
