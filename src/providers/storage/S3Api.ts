@@ -62,6 +62,14 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
   const base = `${bucket.endpoint.replace(/\/+$/, "")}/${encoded(bucket.name)}`
   const signingKeys = new Map<string, ArrayBuffer>()
+  let signingDay = ""
+
+  /** The signing key of a UTC day. Those of earlier days are dropped. */
+  const signingKeysOf = (day: string) => {
+    if (day !== signingDay) signingKeys.clear()
+    signingDay = day
+    return signingKeys
+  }
 
   /** Signs each attempt anew, because a signature expires after some minutes. */
   const signed = ({ body, headers = {}, key, method, query = {} }: Call) =>
@@ -76,7 +84,7 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
           service: "s3",
           region: bucket.region,
           datetime: DateTime.formatIso(now).replace(/[:-]|\.\d{3}/g, ""),
-          cache: signingKeys
+          cache: signingKeysOf(DateTime.formatIsoDateUtc(now))
         }).sign()
       )
     )
