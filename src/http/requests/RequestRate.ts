@@ -11,8 +11,11 @@ export interface Taken {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The maximum number of owners to remember, without those at their full burst. */
+/** Owners to remember before those at their full burst are forgotten. */
 const swept = 10_000
+
+/** Remembered owners to look at for each new one, so that more are forgotten than added. */
+const looksPerOwner = 2
 
 /**
  * Limits requests per owner by a token bucket: a rate per second and a burst. Adds headers as in
@@ -46,12 +49,21 @@ export const make = ({ burst, perSecond }: { readonly burst: number; readonly pe
   const bucketOf = (owner: string, now: number): Bucket => {
     const known = buckets.get(owner)
     if (known !== undefined) return known
-    if (buckets.size >= swept) {
-      for (const [other, bucket] of buckets) if (refilled(bucket, now) >= burst) buckets.delete(other)
-    }
+    if (buckets.size >= swept) forget(now)
     const made = { tokens: burst, at: now }
     buckets.set(owner, made)
     return made
+  }
+
+  let turn = buckets.entries()
+
+  /** Forgets the next owners if they are at their full burst. */
+  const forget = (now: number) => {
+    for (let looks = 0; looks < looksPerOwner; looks++) {
+      const { done, value } = turn.next()
+      if (done === true) turn = buckets.entries()
+      else if (refilled(value[1], now) >= burst) buckets.delete(value[0])
+    }
   }
 
   return {

@@ -60,4 +60,15 @@ describe("The request rate limiter", () => {
     for (let owner = 0; owner < 25_000; owner++) rate.take(`${owner}`, owner, 1)
     assert.isAtMost(rate.remembered(), 10_001)
   })
+
+  it("takes forty thousand new owners within 5 s, and forgets them once they are idle", () => {
+    const rate = RequestRate.make({ perSecond: 1, burst: 1 })
+    const began = performance.now()
+    for (let owner = 0; owner < 40_000; owner++) rate.take(`${owner}`, 0, 1)
+    assert.isBelow(performance.now() - began, 5_000)
+    assert.strictEqual(rate.remembered(), 40_000)
+    assert.isFalse(rate.take("0", 0, 1).isAllowed)
+    for (let owner = 0; owner < 40_000; owner++) rate.take(`later ${owner}`, 2_000 + owner, 1)
+    assert.isAtMost(rate.remembered(), 11_000)
+  })
 })
