@@ -48,7 +48,11 @@ export const admit = Effect.fnUntraced(function* (
     const reply = Exit.isSuccess(exit) ? Reply.fromError(new UnknownDomain()) : Reply.fromCause(exit.cause)
     refused.push({
       address,
-      reply: reply.reason === "unknown" ? { ...reply, reason: reasonOf(domain, isHere) } : reply,
+      // Not that of another workspace that holds the name.
+      reply:
+        reply.reason === "unknown" || reply.reason === "disabled"
+          ? { ...reply, reason: reasonOf(domain, isHere) }
+          : reply,
       cause: Exit.isFailure(exit) ? exit.cause : undefined
     })
   }

@@ -15,10 +15,12 @@ import * as RouteColumn from "../webhooks/routes/RouteColumn.ts"
 import * as Deadline from "./Deadline.ts"
 import { notStored } from "./NotStored.ts"
 
-/** A domain that accepts mail, with its usage today. */
+/** A verified domain, with its usage today. */
 export interface Admission {
   readonly id: DomainId
   readonly workspaceId: WorkspaceId | null
+  /** False if it is disabled. */
+  readonly takesMail: boolean
   /** Messages of its workspace today. */
   readonly accepted: number
   /** Number of messages of a demo inbox, or null for other domains. */
@@ -50,7 +52,7 @@ interface Known {
 
 /**
  * Makes two functions. `lookUp` finds a domain by name, with one statement for concurrent lookups. It succeeds with null if
- * the domain accepts no mail. A lookup that may wait takes up to 10 ms longer, and shares its statement with more of them.
+ * nobody has verified the domain. A lookup that may wait takes up to 10 ms longer, and shares its statement with more of them.
  * `recent` returns the cached result of a busy domain. Call it before each lookup, because it counts them.
  */
 export const make = Effect.gen(function* () {
@@ -62,12 +64,11 @@ export const make = Effect.gen(function* () {
       CASE WHEN domains.origin = 'demo' THEN (
         SELECT count(*)::integer FROM inbound_emails WHERE domain_id = domains.id
       ) END AS demo_mails,
-      ${RouteColumn.of(sql)} AS routes, ${RulesInForce.column(sql)} AS rules, domains.spam_action
+      ${TakingMail.condition(sql)} AS takes_mail, ${RouteColumn.of(sql)} AS routes, ${RulesInForce.column(sql)} AS rules, domains.spam_action
     FROM domains
     LEFT JOIN daily_intake
       ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date
     WHERE domains.name = ANY(${names}::text[]) AND domains.verified_at IS NOT NULL
-      AND ${TakingMail.condition(sql)}
       AND (domains.origin <> 'demo' OR EXISTS (
         SELECT 1 FROM demo_sessions WHERE domain_id = domains.id AND expires_at > now()
       ))

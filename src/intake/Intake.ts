@@ -19,6 +19,7 @@ import * as Incoming from "./Incoming.ts"
 import { type NotStored, notStored } from "./NotStored.ts"
 import {
   type DemoFull,
+  type DisabledDomain,
   type QuotaReached,
   type Recipient,
   type RejectedRoute,
@@ -31,6 +32,7 @@ import * as TypedAddress from "./TypedAddress.ts"
 
 export type IntakeError =
   | UnknownDomain
+  | DisabledDomain
   | RejectedRoute
   | SenderRejected
   | QuotaReached

@@ -21,8 +21,11 @@ export interface Recipient {
   readonly spamAction: SpamAction
 }
 
-/** The domain accepts no mail here: unknown, unverified, disabled or removed. */
+/** The domain accepts no mail here: unknown, unverified, or removed or disabled during the transaction. */
 export class UnknownDomain extends Schema.TaggedError<UnknownDomain>()("UnknownDomain", {}) {}
+
+/** The domain is disabled. Senders get the reply of an unknown one. */
+export class DisabledDomain extends Schema.TaggedError<DisabledDomain>()("DisabledDomain", {}) {}
 
 /** A webhook with the action `reject` takes this recipient. */
 export class RejectedRoute extends Schema.TaggedError<RejectedRoute>()("RejectedRoute", { pattern: Schema.String }) {}

@@ -3,7 +3,15 @@ import * as Judgement from "../trust/Judgement.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 import type * as Admissions from "./Admissions.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
-import { DemoFull, QuotaReached, type Recipient, RejectedRoute, SenderRejected, UnknownDomain } from "./Recipient.ts"
+import {
+  DemoFull,
+  DisabledDomain,
+  QuotaReached,
+  type Recipient,
+  RejectedRoute,
+  SenderRejected,
+  UnknownDomain
+} from "./Recipient.ts"
 import type * as TypedAddress from "./TypedAddress.ts"
 
 /** The session that a recipient comes from. */
@@ -14,6 +22,7 @@ export interface Session extends Judgement.Session {
 
 // One for all, because the stack trace of an error costs more than the lookup of a refused recipient.
 export const unknownDomain = Effect.fail(new UnknownDomain())
+const disabledDomain = Effect.fail(new DisabledDomain())
 
 /** Decides on a recipient of this domain, or of one that takes no mail. */
 export const of = (
@@ -21,9 +30,13 @@ export const of = (
   admission: Admissions.Admission | null,
   session: Session,
   { emailsPerDay }: { readonly emailsPerDay: number }
-): Effect.Effect<Recipient, UnknownDomain | RejectedRoute | SenderRejected | QuotaReached | DemoFull> => {
+): Effect.Effect<
+  Recipient,
+  UnknownDomain | DisabledDomain | RejectedRoute | SenderRejected | QuotaReached | DemoFull
+> => {
   if (admission === null) return unknownDomain
-  const { accepted, demoMails, id, routes, spamAction, workspaceId } = admission
+  const { accepted, demoMails, id, routes, spamAction, takesMail, workspaceId } = admission
+  if (!takesMail) return disabledDomain
   const route = Routes.match(routes, localPart)
   if (route === undefined) return Effect.die(`The domain ${id} has no catch-all`)
   if (route.action === "reject") return Effect.fail(new RejectedRoute({ pattern: route.pattern }))

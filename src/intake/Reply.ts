@@ -20,6 +20,7 @@ export interface Reply {
 // Keyed by tag, so an error without a reply does not compile.
 const replies: { readonly [Tag in (IntakeError | DataMemoryFull)["_tag"]]: Reply } = {
   UnknownDomain: { code: 550, enhanced: "5.1.2", text: "This domain does not receive mail here", reason: "unknown" },
+  DisabledDomain: { code: 550, enhanced: "5.1.2", text: "This domain does not receive mail here", reason: "disabled" },
   RejectedRoute: { code: 550, enhanced: "5.1.1", text: "This address does not receive mail", reason: "rejected_route" },
   SenderRejected: {
     code: 550,

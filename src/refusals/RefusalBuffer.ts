@@ -7,7 +7,7 @@ import * as RefusalText from "./RefusalText.ts"
 export interface Refusal {
   /** The domain if it is known, or the name in the recipient, or null before `RCPT`. */
   readonly domain: { readonly id: DomainId } | { readonly name: DomainName } | null
-  /** `unknown` means that no domain with this name takes mail. The row has the reason. */
+  /** `unknown` and `disabled` mean that no domain with this name takes mail. The row has the reason of its workspace. */
   readonly reason: RefusalReason
   /** The code of the reply, or null without one. */
   readonly code: number | null

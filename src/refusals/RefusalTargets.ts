@@ -71,13 +71,19 @@ export const make = Effect.gen(function* () {
 /** What each workspace with the name sees. The holder's mail is not shown to others that want the name. */
 const ofName = (noted: Noted, known: ReadonlyArray<Named>): ReadonlyArray<Target> => {
   const holder = known.find(({ isVerified }) => isVerified)
-  const isUnknown = noted.reason === "unknown"
+  // Each workspace has its own reason.
+  const isOfDomain = noted.reason === "unknown" || noted.reason === "disabled"
   return known.flatMap((one) => {
-    if (one.isDemo || (!isUnknown && holder !== undefined && one !== holder)) return []
-    const reason = isUnknown ? reasonFor(one, holder) : noted.reason
+    if (one.isDemo || (!isOfDomain && holder !== undefined && one !== holder)) return []
+    const reason = isOfDomain ? reasonFor(one, holder, noted.reason) : noted.reason
     return [{ noted, domainId: one.id, reason, hasDetails: !noted.isRest && (one === holder || holder === undefined) }]
   })
 }
 
-const reasonFor = ({ isVerified, status }: Named, holder: Named | undefined): RefusalReason =>
-  status === "disabled" ? "disabled" : holder !== undefined && !isVerified ? "held_elsewhere" : "not_verified"
+const reasonFor = ({ isVerified, status }: Named, holder: Named | undefined, noted: RefusalReason): RefusalReason =>
+  // It may be enabled again.
+  status === "disabled" || (isVerified && noted === "disabled")
+    ? "disabled"
+    : holder !== undefined && !isVerified
+      ? "held_elsewhere"
+      : "not_verified"

@@ -168,6 +168,7 @@ const refusalOf = ({ domainId }: Inbox) =>
   Effect.fnUntraced(function* (error: IntakeError) {
     switch (error._tag) {
       case "UnknownDomain":
+      case "DisabledDomain":
         return yield* new Conflict({
           message: `This address takes no mail. GET /api/domains/${domainId} shows the domain's status`
         })

@@ -92,7 +92,7 @@ export const layer = Layer.effectDiscard(
       }
       const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       const reply = error === undefined ? Reply.bug : Reply.fromError(error)
-      if (error?._tag === "UnknownDomain") erred.add(session)
+      if (error?._tag === "UnknownDomain" || error?._tag === "DisabledDomain") erred.add(session)
       const workspaceIds = error?._tag === "QuotaReached" ? error.workspaceIds : undefined
       refusing.refused({ ...about, command, session, reply, workspaceIds, cause: exit.cause })
       send(() => callback(errorOf(reply)))

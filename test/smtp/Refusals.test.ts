@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
 import * as RefusalNotes from "../../src/refusals/RefusalNotes.ts"
 import type { Answer } from "../ApiCall.ts"
@@ -30,6 +30,16 @@ const operatorHas = Effect.fnUntraced(function* (isIt: (refusal: Listed) => bool
   )
   return (json.refusals as ReadonlyArray<Listed>).filter(isIt)
 })
+
+/** The replies to RCPT with this reason. */
+const counted = (reason: string) =>
+  Effect.map(Metric.snapshot, (all) => {
+    const found = all.find(
+      ({ attributes, id }) =>
+        id === "inlet_smtp_replies_total" && attributes?.command === "RCPT" && attributes.reason === reason
+    )
+    return found?.type === "Counter" ? Number(found.state.count) : 0
+  })
 
 /** A domain of a new workspace that is not verified. */
 const unverified = Effect.fnUntraced(function* (domain: string) {
@@ -224,8 +234,10 @@ layer(TestInlet.layer(settings).pipe(Layer.provide(quick)), {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
       yield* inlet.call("POST", `/admin/domains/${inbox.domain}/disable`, { key: "operator" })
+      const before = yield* counted("disabled")
       yield* Mailbox.begin(inlet.smtpPort, inbox.address)
       assert.deepInclude((yield* refusals(inbox))[0], { reason: "disabled", from: "sender@sender.example" })
+      assert.strictEqual(yield* counted("disabled"), before + 1)
     })
   )
 
