@@ -13,24 +13,41 @@ import { done, type TraceOutcome, type TraceStep, wrong } from "./TraceEntry.ts"
 /** Never the path or the query, which may hold a token. */
 const hostOf = (url: string) => new URL(url).host
 
+/** The webhook that took the event, in words. */
+const webhookOf = ({ domain, pattern, recipient }: ReadMail) => {
+  if (pattern === null) return `The webhook of ${domain} that took it`
+  const own = pattern === catchAll ? `The webhook of ${domain}` : `The webhook ${pattern} of ${domain}`
+  const isByKind = !Routes.takes(pattern, Routes.localPartOf(recipient))
+  return isByKind ? `${own}, which takes mail of this kind,` : own
+}
+
+/** Why the webhook takes no delivery. */
+const notTaking = (mail: ReadMail) =>
+  mail.pattern === catchAll ? `${mail.domain} has no webhook` : `${webhookOf(mail)} holds its mail`
+
+/** True if only a webhook is missing, which the state says with its remedy. */
+const isMissing = ({ action, holdReason, status, webhookUrl }: ReadMail) =>
+  status === "held" && holdReason === null && webhookUrl === null && action !== null && action !== "pull"
+
 /** Where the event goes. */
 const route = (mail: ReadMail): TraceStep => {
-  const { action, domain, pattern, readAt, recipient, webhookUrl } = mail
+  const { action, domain, pattern, readAt, webhookUrl } = mail
   if (pattern === null) {
     return wrong(
       "route",
       readAt,
-      `The webhook of ${domain} that took it is removed`,
+      `${webhookOf(mail)} is removed`,
       "Replay the event. The catch-all takes it, or the webhook that you name with ?webhook=ID"
     )
   }
-  const own = pattern === catchAll ? `The webhook of ${domain}` : `The webhook ${pattern} of ${domain}`
-  const isByKind = !Routes.takes(pattern, Routes.localPartOf(recipient))
-  const webhook = isByKind ? `${own}, which takes mail of this kind,` : own
   if (webhookUrl !== null) {
     // Its delivery is held since a time without a URL.
     const isNew = mail.status === "held" && mail.holdReason === null
-    return done("route", readAt, `${webhook} ${isNew ? "had no URL then, and is now" : "is"} at ${hostOf(webhookUrl)}`)
+    return done(
+      "route",
+      readAt,
+      `${webhookOf(mail)} ${isNew ? "had no URL then, and is now" : "is"} at ${hostOf(webhookUrl)}`
+    )
   }
   if (action === "pull") {
     return done(
@@ -41,19 +58,12 @@ const route = (mail: ReadMail): TraceStep => {
         : `Clients lease the deliveries of ${pattern} at ${domain}`
     )
   }
-  return pattern === catchAll
-    ? wrong(
-        "route",
-        readAt,
-        `${domain} has no webhook`,
-        `Read the mail with the API, or set a webhook with PATCH ${pathOf(mail)}, then replay`
-      )
-    : wrong(
-        "route",
-        readAt,
-        `${webhook} holds its mail`,
-        `Read the mail with the API, or set a URL with PATCH ${pathOf(mail)}, then replay`
-      )
+  return wrong(
+    "route",
+    readAt,
+    notTaking(mail),
+    `Read the mail with the API, or set a webhookUrl with PATCH ${pathOf(mail)}, then replay`
+  )
 }
 
 const attemptStep = (made: Attempt): TraceStep => {
@@ -130,7 +140,7 @@ const state = (mail: ReadMail): State => {
         step: wrong(
           "state",
           null,
-          "Held, because no webhook took its delivery",
+          isMissing(mail) ? `Held. ${notTaking(mail)}` : "Held, because no webhook took its delivery",
           `${mail.pattern === null || mail.webhookUrl !== null ? "" : `Set a webhookUrl with PATCH ${pathOf(mail)}, then `}POST /api/domains/${domainId}/events/${eventId}/replay`
         )
       }
@@ -158,7 +168,7 @@ export const of = (mail: ReadMail): { readonly outcome: TraceOutcome; readonly s
     outcome,
     steps: [
       done("event", readAt, `Event ${eventId}`),
-      route(mail),
+      ...(isMissing(mail) ? [] : [route(mail)]),
       ...(earlier > 0 && made.length === mostAttempts
         ? [
             done(

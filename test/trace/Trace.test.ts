@@ -207,6 +207,12 @@ layer(
       })
       const held = yield* traced(inbox.key, { to: inbox.address, subject: "500" }, "held")
       assert.match(held.remedy, /^Set a webhookUrl with PATCH \S+\/delivery, then POST /)
+      // One step says so.
+      assert.strictEqual(held.summary, `Held. ${inbox.domain} has no webhook`)
+      assert.lengthOf(
+        faults(held).filter(({ text }: Entry) => text.includes("webhook")),
+        1
+      )
 
       // A URL that was set since does not take the mail by itself.
       yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
