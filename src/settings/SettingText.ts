@@ -123,12 +123,21 @@ export const spanFrom = (least: string, most: string) =>
     })
   )
 
+/** A value left out would mean something else, such as fewer retries. */
+const withoutGaps = Schema.String.check(
+  Schema.makeFilter((text) =>
+    text.trim() === "" || text.split(",").every((part) => part.trim() !== "")
+      ? undefined
+      : "Expected a value before and after each comma"
+  )
+)
+
 export const commaSeparated = <A>(item: Schema.ConstraintCodec<A, string>) =>
-  Schema.String.pipe(
+  withoutGaps.pipe(
     Schema.decodeTo(
       Schema.Array(item),
       SchemaTransformation.transform({
-        decode: (text): ReadonlyArray<string> => text.split(/\s*,\s*/).filter((part) => part !== ""),
+        decode: (text): ReadonlyArray<string> => (text.trim() === "" ? [] : text.trim().split(/\s*,\s*/)),
         encode: (parts) => parts.join(",")
       })
     )

@@ -106,7 +106,7 @@ const bucket = {
 /** The same check by reading `Settings` only. */
 const explained = {
   "SMTP_PORT=65536": "SMTP_PORT: Expected a port number from 0 to 65535",
-  "ROLES=,": "ROLES: Expected some of http, smtp and worker, separated by commas",
+  "ROLES=,": "ROLES: Expected a value before and after each comma",
   "DATABASE_URL=localhost:5432": "DATABASE_URL: Expected a URL such as postgres://user:password@host:5432/database",
   "DATABASE_URL=postgres://inlet:a,b@one:5432,two:5432/inlet":
     "DATABASE_URL: Expected one host. For several servers, put HAProxy in front, which leads to the primary (docs/how-to/survive-the-loss-of-a-machine.md)",
@@ -131,6 +131,8 @@ const explained = {
   "DNS_SERVERS=9.9.9.9,999.1.1.1": "DNS_SERVERS: Expected an address such as 9.9.9.9 or 127.0.0.1:5353",
   "WEBHOOK_TIMEOUT=15": "WEBHOOK_TIMEOUT: Expected a time such as 500ms, 15s, 5m, 2h or 1d",
   "WEBHOOK_RETRY_DELAYS=5s,soon": "WEBHOOK_RETRY_DELAYS: Expected a time such as 500ms, 15s, 5m, 2h or 1d",
+  "WEBHOOK_RETRY_DELAYS=5s,,1m": "WEBHOOK_RETRY_DELAYS: Expected a value before and after each comma",
+  "WEBHOOK_DENY=10.0.0.0/8,": "WEBHOOK_DENY: Expected a value before and after each comma",
   "WEBHOOK_TIMEOUT=0s": "WEBHOOK_TIMEOUT: Expected a time from 1ms to 1h",
   "WEBHOOK_RETRY_DELAYS=99999999d": "WEBHOOK_RETRY_DELAYS: Expected a time from 0ms to 365d",
   "SMTP_GREETING_DELAY=30d": "SMTP_GREETING_DELAY: Expected a time from 0ms to 1m",
