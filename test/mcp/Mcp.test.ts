@@ -66,6 +66,18 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
     })
   )
 
+  it.effect("answers a read of mail that is not there with the code of the protocol", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { key } = yield* inlet.inbox()
+      const uri = "inlet://mail/00000000-0000-4000-8000-000000000000"
+      const { send } = yield* session(key)
+      const { text } = yield* send({ jsonrpc: "2.0", id: 2, method: "resources/read", params: { uri } })
+      assert.include(text, '"code":-32002')
+      assert.include(text, "No event with this id")
+    })
+  )
+
   describe.each(Object.entries(clients))("to %s", (_, connect) => {
     it.effect("offers six working tools, a resource and a prompt", () =>
       Effect.gen(function* () {
