@@ -98,6 +98,17 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("list a mail without an author from the null sender as <>", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { run } = yield* person(inbox.key)
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: bounce\r\n\r\nHi\r\n", { from: "" })
+        yield* Mailbox.events(inbox)
+        assert.match((yield* run("events", "list")).stdout, /\t<>\tbounce$/m)
+      })
+    )
+
     it.effect("set and remove the operational webhook, and list operational events", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

@@ -10,6 +10,9 @@ import * as Given from "../terminal/Given.ts"
 import * as PastTime from "../terminal/PastTime.ts"
 import * as Service from "../terminal/Service.ts"
 
+/** As in `MAIL FROM:<>`, for mail without an author. */
+const nullSender = "<>"
+
 const text = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
 
@@ -96,7 +99,7 @@ const list = Command.make(
       received: receivedAt,
       delivery: typeof delivery === "string" ? delivery : delivery.status,
       to: recipient,
-      from,
+      from: from || nullSender,
       subject
     }))
     yield* Answer.table(json, answer, rows, "No such events")
