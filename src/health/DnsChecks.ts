@@ -153,6 +153,10 @@ const addressIn = (host: string) => {
   return isIP(address) === 0 ? undefined : address
 }
 
+/** The name or its records are wrong, so a retry does not help. */
+const isMalformed = (problem: NonNullable<LookedUpHost["problem"]>) =>
+  problem === "BadName" || problem === "InvalidResponse"
+
 const each = (
   { domain, mx_target: target }: Named,
   { addresses, host, isAlias, priority, problem }: LookedUpHost,
@@ -171,7 +175,9 @@ const each = (
   if (problem !== null) {
     if (isOurs && isNearby) return ok("mx_host", `${what} ${whose}. Its addresses matter in production only`)
     const message = `${what} ${whose}, and has no address in DNS (${problem})`
-    if (problem !== "NotFound") return unknown("mx_host", message, "Retry in a minute")
+    if (problem !== "NotFound" && !isMalformed(problem)) {
+      return unknown("mx_host", message, `Retry in a minute. If it stays so: ${correct}`)
+    }
     return isOurs ? error("mx_host", message, correct) : warning("mx_host", message, correct)
   }
   if (isAlias) {

@@ -175,6 +175,21 @@ describe("The check of the MX records", () => {
     })
   )
 
+  it.effect("says what to correct at a host that no retry finds", () =>
+    Effect.gen(function* () {
+      const hosts = [
+        { host: "mail..other.example", priority: 20, addresses: [], problem: "BadName", isAlias: false },
+        { host: "slow.example", priority: 30, addresses: [], problem: "Timeout", isAlias: false }
+      ] as const
+      const found = yield* looked({ "example.com": { MX: [{ priority: 10, exchange: "mx.inlet.test" }] }, ...ours })
+      const said = lines(DnsChecks.mx(own, { ...found, hosts }, { isNearby: false, isRelayed: false }))
+      assert.deepStrictEqual(said.slice(1), [
+        "warning mx_host: mail..other.example (priority 20) belongs to another service, and has no address in DNS (BadName) → Correct or remove this MX record of example.com",
+        "unknown mx_host: slow.example (priority 30) belongs to another service, and has no address in DNS (Timeout) → Retry in a minute. If it stays so: Correct or remove this MX record of example.com"
+      ])
+    })
+  )
+
   it.effect("looks five of a thousand hosts up, and finds its own behind them", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 999 }, (_, at) => ({ priority: at, exchange: `mx${at}.other.example` }))
