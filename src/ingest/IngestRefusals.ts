@@ -5,6 +5,7 @@ import type { Domain } from "../model/Domain.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { RefusalReason } from "../model/Refusal.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as RefusalLines from "../refusals/RefusalLines.ts"
 import { RefusalNotes } from "../refusals/RefusalNotes.ts"
 import * as RefusalText from "../refusals/RefusalText.ts"
 import * as RefusedHeader from "../refusals/RefusedHeader.ts"
@@ -36,22 +37,26 @@ const beginAlerted = Effect.all([count(451, "storage", 0), count(452, "quota", 0
 /** Counts, logs and notes the refusals of mail from relays, as SMTP does. */
 export const make = Effect.gen(function* () {
   const notes = yield* RefusalNotes
+  const lines = yield* RefusalLines.make
   yield* beginAlerted
 
   const log = ({ cause, envelope, recipients, reply, workspaceId }: Refused) => {
     const [recipient] = recipients
     const line = `A relayed message was answered ${reply.code} ${reply.enhanced}`
-    return Effect.annotateLogs(
-      reply.code === 451 ? FailureLog.error(line, cause ?? Cause.empty) : Effect.logInfo(line),
-      {
-        reason: reply.reason,
-        workspace_id: workspaceId,
-        remote_address: RefusalText.text(envelope.remoteAddress),
-        sender: RefusalText.address(envelope.from),
-        ...(recipient === undefined ? {} : RefusedRecipient.inWords(recipient)),
-        ...(recipients.length < 2 ? {} : { recipients: recipients.length })
-      }
-    )
+    const isNews = lines.take()
+    const entry = !isNews
+      ? Effect.logDebug(line)
+      : reply.code === 451
+        ? FailureLog.error(line, cause ?? Cause.empty)
+        : Effect.logInfo(line)
+    return Effect.annotateLogs(entry, {
+      reason: reply.reason,
+      workspace_id: workspaceId,
+      remote_address: RefusalText.text(envelope.remoteAddress),
+      sender: RefusalText.address(envelope.from),
+      ...(recipient === undefined ? {} : RefusedRecipient.inWords(recipient)),
+      ...(recipients.length < 2 ? {} : { recipients: recipients.length })
+    })
   }
 
   const note = ({ bytes = null, domain, envelope, first, recipients, reply }: Refused) => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import * as RefusalLines from "../../src/smtp/RefusalLines.ts"
+import * as RefusalLines from "../../src/refusals/RefusalLines.ts"
 
 describe("Log lines about refusals", () => {
   it.effect("are at most 100 in 10 seconds, and one more tells how many were left out", () => {
