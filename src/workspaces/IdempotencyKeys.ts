@@ -27,6 +27,12 @@ export interface KeyedRequest {
   readonly fingerprint: Uint8Array
 }
 
+/** The right to run a request, until it counts as lost and another one takes it over. */
+export interface Turn extends KeyedRequest {
+  /** When it began, by the database's clock. */
+  readonly begunAt: string
+}
+
 /** Hours until a stored answer expires. */
 export const keptHours = 24
 
@@ -44,13 +50,14 @@ export class IdempotencyKeys extends Context.Service<
   IdempotencyKeys,
   {
     /**
-     * The answer of an earlier request, or null for the first one, after which `keep` or `forget` must follow. Fails
+     * The answer of an earlier request, or the turn of the first one, after which `keep` or `forget` must follow. Fails
      * with `Conflict` while the first one is running, and with `Unprocessable` if it was a different request.
      */
-    begin(request: KeyedRequest): Effect.Effect<Answer | null, Conflict | Unprocessable | TooManyRequests | SqlError>
-    keep(request: KeyedRequest, answer: Answer): Effect.Effect<void, SqlError>
+    begin(request: KeyedRequest): Effect.Effect<Answer | Turn, Conflict | Unprocessable | TooManyRequests | SqlError>
+    /** Changes nothing if another request has taken the turn over. */
+    keep(turn: Turn, answer: Answer): Effect.Effect<void, SqlError>
     /** The request had no lasting effect and may be retried. */
-    forget(request: KeyedRequest): Effect.Effect<void, SqlError>
+    forget(turn: Turn): Effect.Effect<void, SqlError>
   }
 >()("inlet/workspaces/IdempotencyKeys") {
   static readonly layer = Layer.effect(
@@ -79,12 +86,8 @@ export class IdempotencyKeys extends Context.Service<
         return (row?.count ?? 0) < mostKeys
       })
 
-      const begin: IdempotencyKeys["Service"]["begin"] = Effect.fn("IdempotencyKeys.begin")(function* ({
-        fingerprint,
-        key,
-        route,
-        workspaceId
-      }) {
+      const begin: IdempotencyKeys["Service"]["begin"] = Effect.fn("IdempotencyKeys.begin")(function* (request) {
+        const { fingerprint, key, route, workspaceId } = request
         const [before] = yield* find({ workspaceId, route, key })
         if (before === undefined && !(yield* hasRoom(workspaceId))) {
           return yield* new TooManyRequests({
@@ -92,7 +95,7 @@ export class IdempotencyKeys extends Context.Service<
             retryAfter: 3_600
           })
         }
-        const begun = yield* sql`
+        const [begun] = yield* sql<{ readonly begunAt: string }>`
             INSERT INTO idempotency_keys AS before (workspace_id, route, key, fingerprint)
             VALUES (${workspaceId}, ${route}, ${key}, ${fingerprint})
             ON CONFLICT (workspace_id, route, key) DO UPDATE SET
@@ -101,9 +104,9 @@ export class IdempotencyKeys extends Context.Service<
               WHEN before.answer IS NULL THEN make_interval(mins => ${mostMinutes})
               ELSE make_interval(hours => ${keptHours})
             END
-            RETURNING 1 AS begun
+            RETURNING begun_at::text
           `
-        if (begun.length > 0) return null
+        if (begun !== undefined) return { ...request, begunAt: begun.begunAt }
         const [row] = yield* find({ workspaceId, route, key })
         if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {
           return yield* new Unprocessable({
@@ -121,16 +124,18 @@ export class IdempotencyKeys extends Context.Service<
 
       return IdempotencyKeys.of({
         begin,
-        keep: Effect.fn("IdempotencyKeys.keep")(({ key, route, workspaceId }, answer) =>
+        keep: Effect.fn("IdempotencyKeys.keep")(({ begunAt, key, route, workspaceId }, answer) =>
           sql`
             UPDATE idempotency_keys SET answer = ${JSON.stringify(answer)}
             WHERE workspace_id = ${workspaceId} AND route = ${route} AND key = ${key}
+              AND begun_at = ${begunAt}::timestamptz
           `.pipe(Effect.asVoid)
         ),
-        forget: Effect.fn("IdempotencyKeys.forget")(({ key, route, workspaceId }) =>
+        forget: Effect.fn("IdempotencyKeys.forget")(({ begunAt, key, route, workspaceId }) =>
           sql`
             DELETE FROM idempotency_keys
-            WHERE workspace_id = ${workspaceId} AND route = ${route} AND key = ${key} AND answer IS NULL
+            WHERE workspace_id = ${workspaceId} AND route = ${route} AND key = ${key}
+              AND begun_at = ${begunAt}::timestamptz AND answer IS NULL
           `.pipe(Effect.asVoid)
         )
       })

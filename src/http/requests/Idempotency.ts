@@ -42,17 +42,16 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
           const body = yield* Effect.orElseSucceed(request.arrayBuffer, () => undefined)
           // Too large or incomplete. The handler answers.
           if (body === undefined) return yield* httpEffect
-          const keyed = {
+          const turn = yield* keys.begin({
             workspaceId: id,
             route: `${request.method} ${pathname}`,
             key,
             fingerprint: createHash("sha256").update(`${search}\n`).update(new Uint8Array(body)).digest()
-          }
-          const before = yield* keys.begin(keyed)
-          if (before !== null) return yield* again(before)
+          })
+          if ("_tag" in turn) return yield* again(turn)
           const work = Effect.onExit(httpEffect, (exit) => {
             const answer = answerOf(exit)
-            return answer === undefined ? keys.forget(keyed) : keys.keep(keyed, answer)
+            return answer === undefined ? keys.forget(turn) : keys.keep(turn, answer)
           })
           // The work continues after a disconnect, so a repeated request finds the answer.
           return yield* Fiber.join(yield* FiberSet.run(underWay, work))

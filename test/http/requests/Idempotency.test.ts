@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { endLeases } from "../../../src/workspaces/IdempotencyKeys.ts"
+import { WorkspaceId } from "../../../src/model/Workspace.ts"
+import { endLeases, IdempotencyKeys } from "../../../src/workspaces/IdempotencyKeys.ts"
 import { eventually } from "../../Eventually.ts"
 import * as Mail from "../../Mail.ts"
 import * as Mailbox from "../../Mailbox.ts"
@@ -61,6 +62,33 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
         ]
       )
       assert.match(again.json.error, /^A workspace can have 1 domain/)
+    })
+  )
+
+  it.effect("keeps its turn after an earlier one that counted as lost ends late", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* customer
+      const keys = Context.get(yield* Layer.build(IdempotencyKeys.layer), IdempotencyKeys)
+      const request = {
+        workspaceId: WorkspaceId.make(id),
+        route: "POST /api/domains",
+        key: "frozen",
+        fingerprint: new Uint8Array([1])
+      }
+      const turn = Effect.flatMap(keys.begin(request), (begun) =>
+        "_tag" in begun ? Effect.die("an answer") : Effect.succeed(begun)
+      )
+      const answer = (body: string) => ({ _tag: "Response", status: 200, body }) as const
+      const frozen = yield* turn
+      yield* sql`UPDATE idempotency_keys SET begun_at = begun_at - interval '6 minutes' WHERE key = 'frozen'`
+      const second = yield* turn
+      yield* keys.forget(frozen)
+      assert.strictEqual((yield* Effect.flip(keys.begin(request)))._tag, "Conflict")
+      yield* keys.keep(frozen, answer("late"))
+      assert.strictEqual((yield* Effect.flip(keys.begin(request)))._tag, "Conflict")
+      yield* keys.keep(second, answer("own"))
+      assert.deepStrictEqual(yield* keys.begin(request), answer("own"))
     })
   )
 
