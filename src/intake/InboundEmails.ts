@@ -104,14 +104,20 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
   )
 
   const insertMany = yield* Batcher.make(
-    (accepted: ReadonlyArray<Accepted>) =>
-      Effect.map(Patience.ofRequest(insert(accepted)), (rows) => {
-        const states = accepted.map((): Acceptance => "gone")
+    (accepted: ReadonlyArray<Accepted>) => {
+      const { own, placeOf } = withoutRepeats(accepted)
+      return Effect.map(Patience.ofRequest(insert(own)), (rows) => {
+        const states = own.map((): Acceptance => "gone")
         for (const { ordinal, state } of rows) states[Number(ordinal) - 1] = state
-        return states
+        return accepted.map((one): Acceptance => {
+          const place = placeOf(one)
+          const state = states[place] ?? "gone"
+          return state === "kept" && own[place] !== one ? "seen" : state
+        })
       }).pipe(
         Effect.withSpan("InboundEmails.insert", { attributes: { messages: accepted.length } }, Batcher.spanOptions)
-      ),
+      )
+    },
     { bytesOf: () => rowBytes, isOutage: isUnreachable }
   )
 
@@ -122,6 +128,22 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       )
     )
 })
+
+/**
+ * The messages without those that repeat one of the same batch. A statement that inserts a key twice fails, and each
+ * message of its batch would have a commit of its own.
+ */
+const withoutRepeats = (accepted: ReadonlyArray<Accepted>) => {
+  const places = new Map<Accepted | string, number>()
+  const nameOf = (one: Accepted) => (one.key === null ? one : Buffer.from(one.key).toString("latin1"))
+  const own = accepted.filter((one) => {
+    const name = nameOf(one)
+    if (places.has(name)) return false
+    places.set(name, places.size)
+    return true
+  })
+  return { own, placeOf: (one: Accepted) => places.get(nameOf(one)) ?? 0 }
+}
 
 const rowOf = ({ envelope, isOurs, key, mail, recipient, tls }: Accepted): InboundRows.InboundRow => ({
   id: mail.id,
