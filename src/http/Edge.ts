@@ -81,6 +81,11 @@ export const layer = HttpRouter.middleware(
         const asked = request.headers["x-request-id"]
         const id = asked !== undefined && /^[\w.:-]{1,128}$/.test(asked) ? asked : yield* random.uuidV7()
         const path = RequestPath.of(request.url)
+        const url = RequestPath.withSmallIds(request.url)
+        const routed =
+          url === request.url
+            ? httpEffect
+            : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request.modify({ url }))
         const started = yield* Elapsed.millis
         const largest = BodyLimit.of(request, path, messageBytes)
         const answer = begin(request, ClientAddress.of(request, trustProxy))
@@ -92,7 +97,7 @@ export const layer = HttpRouter.middleware(
             : counted(
                 answer,
                 otherMethod(request, path, methodsOf.of(path)) ??
-                  Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), (exit) =>
+                  Effect.flatMap(Effect.exit(Patience.ofRequest(routed)), (exit) =>
                     Exit.isFailure(exit) && isUnrouted(exit.cause)
                       ? Effect.succeed(unrouted(request, path, methodsOf.of(path)))
                       : answerOf(exit, path, largest)

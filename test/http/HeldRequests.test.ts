@@ -207,6 +207,20 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
+      it.effect("are answered when mail arrives, also for an id that the client writes in capitals", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const capitals = { ...inbox, domainId: inbox.domainId.toUpperCase() }
+          const waiting = yield* Effect.forkChild(Effect.timed(get(capitals, "wait=30")))
+          // After the first looks.
+          yield* get(inbox, "wait=3")
+          yield* send(inbox.address, "capitals")
+          const [time, answer] = yield* Fiber.join(waiting)
+          assert.deepStrictEqual(subjectsOf(answer), ["capitals"])
+          assert.isBelow(Duration.toMillis(time), 10_000)
+        })
+      )
+
       it.effect("are answered at once if an event matches", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("old")

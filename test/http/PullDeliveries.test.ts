@@ -84,6 +84,19 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
+  it.effect("takes its outcome also from a client that writes ids in capitals", () =>
+    Effect.gen(function* () {
+      const { due, send, settle } = yield* taker
+      yield* send("capitals")
+      const [{ attempt, event_id }] = yield* due
+      const id = event_id.toUpperCase()
+      const { json } = yield* settle({ event_id: id, attempt, ...took })
+      assert.deepInclude(json.outcomes[0], { event_id: id, status: 200 })
+      const twice = yield* settle({ event_id, attempt, ...took }, { event_id: id, attempt, ...took })
+      assert.strictEqual(twice.status, 400)
+    })
+  )
+
   it.effect("is retried by the webhook schedule, dead after the last failure, and leased again after a replay", () =>
     Effect.gen(function* () {
       const { attempts, due, replay, send, settle } = yield* taker

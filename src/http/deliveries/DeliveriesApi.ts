@@ -112,7 +112,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
               (outcomes: ReadonlyArray<Outcome>) =>
                 outcomes.length >= 1 &&
                 outcomes.length <= mostAtOnce &&
-                new Set(outcomes.map(({ event_id }) => event_id)).size === outcomes.length,
+                new Set(outcomes.map(({ event_id }) => event_id.toLowerCase())).size === outcomes.length,
               { message: bound }
             )
           )

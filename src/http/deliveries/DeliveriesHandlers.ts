@@ -8,6 +8,7 @@ import { Domains } from "../../domains/Domains.ts"
 import * as EventQuery from "../../events/EventQuery.ts"
 import { Events } from "../../events/Events.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import { EventId } from "../../model/InboundEvent.ts"
 import { Webhooks } from "../../webhooks/Webhooks.ts"
 import { AnswerRoom } from "../answers/AnswerRoom.ts"
 import * as CurrentAnswer from "../answers/CurrentAnswer.ts"
@@ -74,7 +75,7 @@ export const layer = HttpApiBuilder.group(
             standing
           ])
         )
-        return { outcomes: outcomes.map((outcome) => settledOf(outcome, standings.get(outcome.event_id))) }
+        return { outcomes: outcomes.map((outcome) => settledOf(outcome, standings.get(idOf(outcome)))) }
       })
     })
   })
@@ -90,8 +91,11 @@ const encode = ({ attempt, id, leasedUntil, payload }: Pulled & { readonly paylo
     `,"leased_until":"${encodeTime(DateTime.toUtc(leasedUntil))}"}`
   ])
 
+/** As the database writes it. Some languages write UUIDs in capitals. */
+const idOf = ({ event_id }: Pick<Outcome, "event_id">) => EventId.make(event_id.toLowerCase())
+
 const reportOf = ({ attempt, durationMs, error, event_id, responseBody, statusCode = null }: Outcome): Report => ({
-  eventId: event_id,
+  eventId: idOf({ event_id }),
   attempt,
   statusCode,
   error:
