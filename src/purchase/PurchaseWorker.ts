@@ -1,4 +1,4 @@
-import { Context, type Duration, Effect, Layer } from "effect"
+import { Context, type Duration, Effect, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { every, survive } from "../schedule/BackgroundLoop.ts"
 import { DueWork } from "../schedule/DueWork.ts"
@@ -36,14 +36,16 @@ export const layer = Layer.effectDiscard(
       WHERE origin = 'purchased' AND status = 'pending_verification' AND verify_at <= now() LIMIT 1
     `)
 
+    const underWay = yield* FiberSet.make<void>()
+
+    // An order whose vendor hangs keeps its place for some minutes, and the others go on beside it.
     const fulfilDue = Effect.gen(function* () {
-      const due = yield* orders.claimDue(atATime)
-      yield* Effect.forEach(due, (order) => survive(failed("An order"), fulfilment.advance(order)), {
-        concurrency: "unbounded",
-        discard: true
-      })
-      return due.length
-    }).pipe(Effect.repeat({ while: (count) => count === atATime }))
+      const free = atATime - (yield* FiberSet.size(underWay))
+      const due = free > 0 ? yield* orders.claimDue(free) : []
+      for (const order of due) {
+        yield* FiberSet.run(underWay, Effect.asVoid(survive(failed("An order"), fulfilment.advance(order))))
+      }
+    })
 
     yield* every(interval, failed("Looking for due orders"), Effect.when(fulfilDue, isOrderDue))
     yield* every(interval, failed("Looking whether DNS has spread"), Effect.when(provisioning.verifyDue, isDomainDue))
