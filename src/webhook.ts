@@ -221,6 +221,7 @@ export type OperationalEvent =
     })
   | (OfWebhook<"webhook.resumed"> & { readonly paused_at: string; readonly waiting: number })
   | (OfDomain<"delivery.dead"> & { readonly day: string; readonly dead: number })
+  | (OfDomain<"mail.expired"> & { readonly messages: number; readonly retention_days: number })
   | (Operational<"quota.reached"> & {
       readonly percent: 80 | 100
       readonly accepted: number

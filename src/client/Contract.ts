@@ -635,6 +635,25 @@ export interface Mailbox {
   readonly address: string
 }
 
+export interface MailExpired {
+  readonly type: "mail.expired"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  /** messages of the domain that were removed pending, dead or unparsed, counted up to 100 */
+  readonly messages: number
+  /** days after which mail is removed */
+  readonly retention_days: number
+}
+
 /** what the mail is, with what its kind tells. Absent in older events */
 export type MailKind = {
   readonly type: "person"
@@ -754,7 +773,7 @@ export interface OperationalDelivery {
   readonly last_error: string | null
 }
 
-export type OperationalEvent = WebhookPaused | WebhookResumed | DeliveryDead | QuotaReached | DomainMxLost | DomainMxReturned | DomainVerified | DomainPurchased | CertificateExpiring
+export type OperationalEvent = WebhookPaused | WebhookResumed | DeliveryDead | MailExpired | QuotaReached | DomainMxLost | DomainMxReturned | DomainVerified | DomainPurchased | CertificateExpiring
 
 export interface OperationalEventsPage {
   readonly operational_events: ReadonlyArray<LedgerEntry>
@@ -764,7 +783,7 @@ export interface OperationalEventsPage {
 
 export interface OperationalEventsQuery {
   /** only events of this type */
-  readonly type?: "webhook.paused" | "webhook.resumed" | "delivery.dead" | "quota.reached" | "domain.mx_lost" | "domain.mx_returned" | "domain.verified" | "domain.purchased" | "certificate.expiring" | undefined
+  readonly type?: "webhook.paused" | "webhook.resumed" | "delivery.dead" | "mail.expired" | "quota.reached" | "domain.mx_lost" | "domain.mx_returned" | "domain.verified" | "domain.purchased" | "certificate.expiring" | undefined
   /** page size, 50 by default; 1 to 100 */
   readonly limit?: number | undefined
   /** `next_cursor` of the previous page, with the same filters */

@@ -54,6 +54,15 @@ const DeliveryDead = Schema.Struct({
   dead: Schema.Int.annotate({ description: "deliveries of the domain that became dead on that day so far" })
 }).annotate({ identifier: "DeliveryDead" })
 
+const MailExpired = Schema.Struct({
+  type: Schema.Literal("mail.expired"),
+  ...ofDomain,
+  messages: Schema.Int.annotate({
+    description: "messages of the domain that were removed pending, dead or unparsed, counted up to 100"
+  }),
+  retention_days: Schema.Int.annotate({ description: "days after which mail is removed" })
+}).annotate({ identifier: "MailExpired" })
+
 const QuotaReached = Schema.Struct({
   type: Schema.Literal("quota.reached"),
   ...base,
@@ -97,6 +106,7 @@ export const OperationalEvent = Schema.Union([
   WebhookPaused,
   WebhookResumed,
   DeliveryDead,
+  MailExpired,
   QuotaReached,
   MxLost,
   MxReturned,

@@ -87,7 +87,7 @@ const detailsOf = (change: Change): Ledger.Draft["details"] => {
       return {
         type: "webhook.paused",
         ...of(
-          `The ${webhook} is paused, because every attempt failed for days. ${countOf(waiting)}. Repair the endpoint, then resume with PATCH ${path} and the same webhookUrl. Inlet tries one delivery an hour meanwhile`
+          `The ${webhook} is paused, because every attempt failed for days. ${countOf(waiting)}. Repair the endpoint, then set the same webhookUrl again with PATCH ${path}. Inlet tries one delivery an hour meanwhile`
         ),
         ...which,
         failing_since: since(failingSince),

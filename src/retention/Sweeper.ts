@@ -1,10 +1,9 @@
-import { Context, Effect, Exit, Layer, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { Context, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Patience from "../database/Patience.ts"
 import * as ExpiringRows from "../domains/ExpiringRows.ts"
-import { DomainId } from "../model/Domain.ts"
-import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
+import { type RawRef, rawRef } from "../model/InboundEmail.ts"
 import * as ExpiredOperationalEvents from "../operations/ExpiredOperationalEvents.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as ExpiredOrders from "../purchase/ExpiredOrders.ts"
@@ -15,6 +14,7 @@ import { keptDays } from "../statistics/DomainStatistics.ts"
 import { idleHours } from "../workspaces/ConsoleSessions.ts"
 import * as GivenCodes from "../workspaces/GivenCodes.ts"
 import * as IdempotencyKeys from "../workspaces/IdempotencyKeys.ts"
+import * as ExpiredMail from "./ExpiredMail.ts"
 import * as OldSegments from "./OldSegments.ts"
 import * as SweeperClock from "./SweeperClock.ts"
 import * as WithoutRow from "./WithoutRow.ts"
@@ -67,41 +67,14 @@ export class Sweeper extends Context.Service<
           { discard: true, concurrency: 8 }
         )
 
-      const removeExpired = SqlSchema.findAll({
-        Request: Schema.Int,
-        Result: Schema.Struct({
-          id: InboundEmailId,
-          domainId: DomainId,
-          hasPlace: Schema.Boolean,
-          undelivered: Schema.Boolean
-        }),
-        // The query sees the deliveries before their removal, which follows in the same statement.
-        // The ids are an array, because a join could be planned as a scan of the whole table.
-        execute: (days) => sql`
-          WITH removed AS (
-            DELETE FROM inbound_emails WHERE id = ANY(ARRAY(
-              SELECT id FROM inbound_emails
-              WHERE received_at < now() - make_interval(days => ${days})
-              ORDER BY received_at LIMIT ${batch}
-              FOR UPDATE SKIP LOCKED
-            ))
-            RETURNING id, domain_id, state, segment
-          )
-          SELECT id, domain_id, segment IS NOT NULL AS has_place, state = 'received' OR coalesce((
-            -- By their keys, however many others are pending.
-            SELECT bool_or(status <> 'delivered') FROM events JOIN deliveries ON deliveries.event_id = events.id
-            WHERE events.inbound_email_id = removed.id
-          ), false) AS undelivered
-          FROM removed
-        `
-      })
+      const removeExpired = yield* ExpiredMail.make(retentionDays)
 
       const expireBatch = Effect.gen(function* () {
-        const emails = yield* removeExpired(retentionDays)
+        const emails = yield* removeExpired
         // The row first: a crash in between leaves bytes without a row, never an event without its message. Bytes in
         // the log expire with their segment.
         yield* removeRaw(emails.flatMap(({ domainId, hasPlace, id }) => (hasPlace ? [] : [rawRef(domainId, id)])))
-        const undelivered = emails.filter((email) => email.undelivered)
+        const undelivered = emails.filter(({ isUndelivered }) => isUndelivered)
         if (undelivered.length > 0) {
           const domains = new Set(undelivered.map(({ domainId }) => domainId))
           yield* Effect.logWarning(
@@ -111,7 +84,7 @@ export class Sweeper extends Context.Service<
         return emails.length
       })
 
-      const expired = (retentionDays === 0 ? Effect.succeed(0) : inBatches(batch, expireBatch)).pipe(
+      const expired = (retentionDays === 0 ? Effect.succeed(0) : inBatches(ExpiredMail.batch, expireBatch)).pipe(
         Effect.orDie,
         Effect.withSpan("Sweeper.expired")
       )

@@ -798,6 +798,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
                 `${domain}/statistics`,
                 "/console/domains",
                 `/console/domains/${inbox.domainId}`,
+                "/console/events",
                 "/console/keys",
                 "/console/operator",
                 "/console/operator/workspaces",

@@ -1,8 +1,10 @@
 import { createServer } from "node:http"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { DnsServer } from "../DnsServer.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Needs from "../Needs.ts"
 import * as Ports from "../Ports.ts"
@@ -233,6 +235,61 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => page.clock.install())
           yield* step(() => page.clock.runFor("05:00"))
           assert.isAtMost(requests.length - before, 5)
+        })
+      )
+    )
+  })
+
+  const small = Layer.merge(TestInlet.layer({ MAX_EMAILS_PER_DAY: "5" }), Browser.layer)
+  layer(small, { excludeTestServices: true, timeout: "120 seconds" })("The console of a small workspace", (it) => {
+    it.effect("tells on every page but its own that the messages of the day are almost used", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const { domainId, key } = yield* inlet.inbox()
+          const send = inlet.call("POST", `/api/domains/${domainId}/simulate`, { key, body: { sample: "code" } })
+          for (let mail = 0; mail < 3; mail++) yield* send
+          const notice = page.locator(".notice")
+          yield* Console.enter(page, inlet.url, key, "/console/domains")
+          yield* step(() => page.getByRole("heading", { name: "Domains" }).waitFor())
+          assert.strictEqual(yield* step(() => notice.count()), 0)
+          yield* send
+          yield* step(() => page.reload())
+          yield* step(() => notice.getByText("4 of 5 messages of today are used").waitFor())
+          yield* send
+          yield* step(() => page.reload())
+          yield* step(() => notice.getByText("All 5 messages of today are used").waitFor())
+          yield* step(() => notice.getByRole("link", { name: "Show the limits" }).click())
+          yield* step(() => page.getByRole("heading", { name: "Usage" }).waitFor())
+          assert.strictEqual(yield* step(() => notice.count()), 0)
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("lists its operational events, and sets and removes their webhook", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/")
+          yield* sql`
+            UPDATE webhooks SET failing_since = now() - interval '5 days', paused_at = now() WHERE id = ${domainId}
+          `
+          yield* eventually(
+            inlet.call("GET", "/api/operational-events", { key }),
+            ({ json }) => json.operational_events.length === 1
+          )
+          yield* Console.enter(page, inlet.url, key, "/console/events")
+          yield* step(() => page.getByText("webhook paused").waitFor())
+          yield* step(() => page.getByText("set the same webhookUrl again on the page Webhook").waitFor())
+          yield* step(() => page.getByPlaceholder("https://ops.example.com/inlet").fill("http://127.0.0.1:9/ops"))
+          yield* click(page, "Set webhook")
+          yield* step(() => page.getByRole("button", { name: "Remove", exact: true }).waitFor())
+          const url = Effect.map(inlet.call("GET", "/api/workspace", { key }), ({ json }) => json.opsWebhookUrl)
+          assert.strictEqual(yield* url, "http://127.0.0.1:9/ops")
+          yield* click(page, "Remove")
+          yield* step(() => page.getByRole("button", { name: "Set webhook" }).waitFor())
+          assert.isNull(yield* url)
+          assert.deepStrictEqual(complaints, [])
         })
       )
     )

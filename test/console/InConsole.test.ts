@@ -5,7 +5,7 @@ import * as Program from "../Program.ts"
 
 /** What has messages that the console shows. */
 const sources = globSync(
-  `${Program.root}src/{delivery,domains,events,health,model,trace,trust,webhooks,workspaces,http/trust,http/events}/**/*.ts`
+  `${Program.root}src/{delivery,domains,events,health,model,operations,retention,trace,trust,webhooks,workspaces,http/trust,http/events}/**/*.ts`
 )
 
 describe("A message of the service in the console", () => {

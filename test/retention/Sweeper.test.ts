@@ -322,7 +322,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.effect("removes undelivered mail, no longer sends it, and logs it", () =>
+    it.effect("removes undelivered mail, no longer sends it, logs it, and tells the workspace unless it was held", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -331,12 +331,30 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: never taken\r\n\r\n")
         yield* eventually(Mailbox.events(inbox), ([listed]) => listed?.delivery.attempts === 1)
         yield* age(inbox.domainId, "15 days")
+        const held = yield* inlet.inbox()
+        yield* Mailbox.deliver(inlet.smtpPort, held.address, "Subject: held\r\n\r\n")
+        yield* eventually(Mailbox.events(held), ([listed]) => listed?.delivery.status === "held")
+        yield* age(held.domainId, "15 days")
         const { lines, logger } = heard()
-        assert.strictEqual(yield* (yield* sweeper()).expired.pipe(Effect.provide(logger)), 1)
+        assert.strictEqual(yield* (yield* sweeper()).expired.pipe(Effect.provide(logger)), 2)
         assert.deepStrictEqual(lines, [
           "Messages expired that no webhook has accepted: unparsed, pending, held or dead. They were removed"
         ])
         assert.strictEqual(yield* countOf("deliveries", inbox.domainId), 0)
+        const told = (key: string) =>
+          Effect.map(inlet.call("GET", "/api/operational-events?type=mail.expired", { key }), ({ json }) =>
+            json.operational_events.map(({ event }: { readonly event: unknown }) => event)
+          )
+        const [event, ...others] = yield* told(inbox.key)
+        assert.deepInclude(event, {
+          type: "mail.expired",
+          domain_id: inbox.domainId,
+          domain: inbox.domain,
+          messages: 1,
+          retention_days: 14
+        })
+        assert.match(event.message, /^1 message of \S+ expired after 14 days and is removed/)
+        assert.deepStrictEqual([others, yield* told(held.key)], [[], []])
         const before = (yield* receiver.all).length
         // Only later mail is delivered.
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: taken\r\n\r\n")

@@ -613,6 +613,25 @@ export interface Mailbox {
   readonly address: string
 }
 
+export interface MailExpired {
+  readonly type: "mail.expired"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  /** messages of the domain that were removed pending, dead or unparsed, counted up to 100 */
+  readonly messages: number
+  /** days after which mail is removed */
+  readonly retention_days: number
+}
+
 /** what the mail is, with what its kind tells. Absent in older events */
 export type MailKind = {
   readonly type: "person"
@@ -747,7 +766,7 @@ export interface OperationalDelivery {
   readonly last_error: string | null
 }
 
-export type OperationalEvent = WebhookPaused | WebhookResumed | DeliveryDead | QuotaReached | DomainMxLost | DomainMxReturned | DomainVerified | DomainPurchased | CertificateExpiring
+export type OperationalEvent = WebhookPaused | WebhookResumed | DeliveryDead | MailExpired | QuotaReached | DomainMxLost | DomainMxReturned | DomainVerified | DomainPurchased | CertificateExpiring
 
 export interface Order {
   readonly order_id: string
@@ -841,6 +860,14 @@ export interface Replay {
   readonly finished_at: string | null
 }
 
+export interface ScannerState {
+  /** whether it has scanned a harmless mail */
+  readonly answers: boolean
+  /** why not. Mail goes on with the verdict `unknown` meanwhile */
+  readonly error: string | null
+  readonly checked_at: string
+}
+
 export interface SearchResult {
   readonly domain: string
   readonly available: boolean
@@ -896,6 +923,8 @@ export interface ServiceStatus {
   }
   /** the certificate that Inlet orders for the mail server. null without `ACME_DIRECTORY` */
   readonly certificate: CertificateState | null
+  /** how the mail scanner does, as this process sees it. null without `MAIL_SCANNER` */
+  readonly scanner: ScannerState | null
   /** up to 100 */
   readonly failing_webhooks: ReadonlyArray<{
     readonly workspace_id: string

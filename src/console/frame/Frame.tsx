@@ -1,9 +1,10 @@
-import { signal } from "@preact/signals"
+import { signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
 import { domains, isOperator, isReadOnly, signOut, state } from "../api/Session.ts"
 import { DomainSwitch } from "./DomainSwitch.tsx"
+import { QuotaNotice } from "./QuotaNotice.tsx"
 
 /** The domain of the last page that had one. */
 const last = signal<string | undefined>(undefined)
@@ -25,23 +26,30 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
   const { path, route } = useLocation()
   const workspace = state.value?.workspace ?? null
   const domain = domainOf(path)
+  // On a narrow screen alone.
+  const isMenuOpen = useSignal(false)
 
   useEffect(() => {
     last.value = named(path) ?? last.value
-    document.querySelector(".side")?.removeAttribute("data-open")
+    isMenuOpen.value = false
   }, [path])
 
   // One root for both forms, so that a sign-in does not lose the state of its page.
   const isAlone = workspace === null && !isOperator.value
   return (
     <div class={isAlone ? "frame single" : "frame"}>
+      {/* The page of the limits has the same figures. */}
+      {workspace !== null && path !== "/console/keys" && <QuotaNotice workspaceId={workspace.workspace_id} />}
       {!isAlone && (
-        <aside class="side">
+        <aside class="side" data-open={isMenuOpen.value ? "" : undefined}>
           <button
             type="button"
             class="menu small"
             aria-label="Menu"
-            onClick={({ currentTarget }) => currentTarget.parentElement?.toggleAttribute("data-open")}
+            aria-expanded={isMenuOpen.value}
+            onClick={() => {
+              isMenuOpen.value = !isMenuOpen.value
+            }}
           >
             ☰
           </button>
@@ -73,6 +81,9 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
                 </Item>
                 <Item path={path} href="/console/domains">
                   Domains
+                </Item>
+                <Item path={path} href="/console/events">
+                  Service events
                 </Item>
                 <Item path={path} href="/console/keys">
                   Keys and limits

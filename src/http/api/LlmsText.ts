@@ -186,7 +186,7 @@ Without port 25 a relay hands mail over: POST /api/domains/{domain_id}/ingest?fr
 
 Answer any 2xx once the event is safe. Verify first: X-Service-Signature is t=<unix seconds>,v1=<hex HMAC-SHA256 of "{t}.{raw body}" keyed with the whole secret, whsec_ included>; refuse a t more than 300 s off, and an X-Service-Event-Id that is not the event_id of the body. The Standard Webhooks headers are there too. Deduplicate on event_id. GET /api/domains/{id}/delivery-attempts lists every request; POST /api/domains/{id}/events/{event_id}/replay sends an event, with ?force=true one that was delivered. After an outage waiting deliveries follow by themselves. POST /api/domains/{id}/replays {"status": "dead"} (or held, delivered; with since, until, recipient) sends all of them in a job. GET …/replays/{its id} has its progress.
 
-GET /api/operational-events tells what happened to the service itself, with a message for people: a paused webhook, dead letters, the day's quota, a lost MX record. PATCH /api/workspace {"opsWebhookUrl": "…"} has them posted, signed the same way, with "event": "operational" and a type.
+GET /api/operational-events tells what happened to the service itself, with a message for people: a paused webhook, dead letters, expired mail, the day's quota, a lost MX record. PATCH /api/workspace {"opsWebhookUrl": "…"} has them posted, signed the same way, with "event": "operational" and a type.
 
 ## Your own domain
 

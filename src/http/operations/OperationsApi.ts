@@ -17,7 +17,7 @@ export class OperationsApi extends HttpApiGroup.make("operations")
         OpenApi.annotations({
           summary: "List operational events, newest first",
           description:
-            "Paused webhooks, dead letters, quotas, lost MX records, new domains. Inlet records them with or without an operational webhook, which PATCH /api/workspace sets. A domain or workspace has at most one of a type in an hour, and one of each quota threshold in a UTC day."
+            "Paused webhooks, dead letters, expired mail, quotas, lost MX records, new domains. Inlet records them with or without an operational webhook, which PATCH /api/workspace sets. A domain or workspace has at most one of a type in an hour, and one of each quota threshold in a UTC day."
         })
       )
   )
