@@ -9,6 +9,7 @@ import * as Settings from "../Settings.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
 import * as ChangedSettings from "../settings/ChangedSettings.ts"
 import { version } from "../Version.ts"
+import * as ScannerState from "./ScannerState.ts"
 
 /** Rows of a queue that are counted, at most. */
 const mostCounted = 10_000
@@ -55,6 +56,9 @@ export const Status = Schema.Struct({
   certificate: Schema.NullOr(CertificateState.CertificateState).annotate({
     description: "the certificate that Inlet orders for the mail server. null without `ACME_DIRECTORY`"
   }),
+  scanner: Schema.NullOr(ScannerState.ScannerState).annotate({
+    description: "how the mail scanner does, as this process sees it. null without `MAIL_SCANNER`"
+  }),
   failing_webhooks: Schema.Array(FailingWebhook).annotate({ description: `up to ${mostWebhooks}` }),
   settings: Schema.Array(
     Schema.Struct({
@@ -66,7 +70,7 @@ export const Status = Schema.Struct({
 }).annotate({ identifier: "ServiceStatus" })
 export type Status = typeof Status.Type
 
-/** Collects queues, disks, database, failing webhooks and settings for the operator. */
+/** Collects queues, disks, database, scanner, failing webhooks and settings for the operator. */
 export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now: Effect.Effect<Status, SqlError> }>()(
   "inlet/operator/ServiceStatus"
 ) {
@@ -84,6 +88,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
       ]
       const settings = yield* ChangedSettings.of(Settings.documented)
       const certificate = yield* CertificateState.make
+      const scanner = yield* ScannerState.make
       const startedAt = yield* Elapsed.millis
 
       const counted = (table: "inbound_emails" | "deliveries", condition: string) => sql`(
@@ -163,6 +168,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
             held: row?.held ?? 0
           },
           certificate: yield* certificate,
+          scanner: yield* scanner,
           failing_webhooks: webhooks.map((webhook) => ({
             workspace_id: webhook.workspaceId,
             workspace: webhook.workspace,

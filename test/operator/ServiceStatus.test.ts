@@ -2,12 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as AllWorkspaces from "../../src/operator/AllWorkspaces.ts"
+import * as FakeScanner from "../../src/testing/FakeScanner.ts"
+import * as Public from "../../src/testing/TestInlet.ts"
 import { version } from "../../src/Version.ts"
 import * as CommandLine from "../CommandLine.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as ManyDomains from "../ManyDomains.ts"
-import { TestInlet } from "../TestInlet.ts"
+import { database, TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const token = "operator-token-sentinel"
@@ -31,6 +33,7 @@ layer(
       assert.isAbove(now.database.bytes, 1_000_000)
       assert.include(["embedded", "server"], now.database.kind)
       assert.isAbove(now.disks[0].free_bytes, 0)
+      assert.isNull(now.scanner)
       const settings = new Map(now.settings.map((one: { name: string; value: string | null }) => [one.name, one.value]))
       assert.strictEqual(settings.get("RETENTION_DAYS"), "3")
       assert.isNull(settings.get("ADMIN_TOKEN"))
@@ -57,6 +60,30 @@ layer(
     })
   )
 })
+
+for (const [mood, expected] of [
+  ["work", { answers: true, error: null }],
+  ["fail", { answers: false, error: "the fake scanner does not answer" }],
+  ["hang", { answers: false, error: "no answer within 3s" }]
+] as const) {
+  const scanner = FakeScanner.make()
+  const World = Layer.effect(TestInlet, Public.TestInlet).pipe(
+    Layer.provideMerge(Public.TestInlet.layer({ settings: { ADMIN_TOKEN: token }, database, scanner: scanner.layer }))
+  )
+  layer(World, { excludeTestServices: true, timeout: "60 seconds" })(`A mail scanner told to ${mood}`, (it) => {
+    it.effect("is in the status of the service, and is asked at most once in 10 s", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        yield* scanner.will(mood)
+        const look = inlet.call("GET", "/admin/status", { key: token })
+        const all = yield* Effect.all([look, look, look], { concurrency: 3 })
+        for (const { json } of all) assert.deepInclude(json.scanner, expected)
+        // The fake notes those that it scans.
+        if (mood === "work") assert.lengthOf(scanner.mails, 1)
+      })
+    )
+  })
+}
 
 layer(TestInlet.layer({ ADMIN_TOKEN: token }), { excludeTestServices: true, timeout: "60 seconds" })(
   "The list of all workspaces",

@@ -101,6 +101,20 @@ const Figures = ({ status }: { readonly status: ServiceStatus }) => (
             </span>
           </dd>
         </div>
+        {status.scanner !== null && (
+          <div>
+            <dt>Mail scanner</dt>
+            <dd>
+              {status.scanner.answers ? (
+                <Tag tone="good">answers</Tag>
+              ) : (
+                <>
+                  <Tag tone="bad">fails</Tag> <span class="soft">{status.scanner.error}</span>
+                </>
+              )}
+            </dd>
+          </div>
+        )}
         {status.disks.map(({ folder, free_bytes, total_bytes }) => (
           <div key={folder}>
             <dt>Disk of {folder}</dt>

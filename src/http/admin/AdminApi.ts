@@ -111,7 +111,8 @@ export class AdminApi extends HttpApiGroup.make("admin")
     HttpApiEndpoint.get("status", "/admin/status", { success: Status }).annotateMerge(
       OpenApi.annotations({
         summary: "Get the status of the service",
-        description: "Queues, database, disks, failing webhooks and settings. Of this process: memory and uptime."
+        description:
+          "Queues, database, disks, mail scanner, failing webhooks and settings. Of this process: memory and uptime."
       })
     )
   )
