@@ -190,6 +190,10 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
         if (operation === undefined) return assert.fail(`${route} is missing`)
         assert.includeMembers(Object.keys(operation.responses).map(Number), [...statuses], route)
       }
+      // Also of routes that take no body.
+      for (const [route, { responses }] of listed) {
+        assert.strictEqual("413" in responses, !route.startsWith("get "), route)
+      }
     })
   )
 

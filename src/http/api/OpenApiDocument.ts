@@ -61,7 +61,9 @@ const ofAnyInstance = Function.memoize((api: typeof Api) => {
   const operations = Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [
       path,
-      Object.fromEntries(Object.entries(methods).map(([method, made]) => [method, operation(path, made as Made)]))
+      Object.fromEntries(
+        Object.entries(methods).map(([method, made]) => [method, operation(method, path, made as Made)])
+      )
     ])
   )
   const used = JSON.stringify(operations)
@@ -115,7 +117,7 @@ const errorAnswer = (error: (typeof Answers.errors)[keyof typeof Answers.errors]
   }
 })
 
-const operation = (path: string, made: Made): Operation => {
+const operation = (method: string, path: string, made: Made): Operation => {
   const { operationId, parameters, requestBody, responses, security, summary = "", ...rest } = made
   return {
     ...rest,
@@ -146,7 +148,7 @@ const operation = (path: string, made: Made): Operation => {
       ),
       ...Object.fromEntries(
         Object.entries(Answers.errors)
-          .filter(([status]) => canBe(Number(status), path, made))
+          .filter(([status]) => canBe(Number(status), { method, path, made }))
           .map(([status, { name }]) => {
             const isOfMail = operationId === "ingest.ingest" && Answers.ofMail.has(status)
             return [status, { $ref: `#/components/responses/${isOfMail ? ofMail(name) : name}` }]
@@ -159,9 +161,9 @@ const operation = (path: string, made: Made): Operation => {
 /** Checks whether an operation may answer with this error, by its contract or its kind of route. */
 const canBe = (
   status: number,
-  path: string,
-  { operationId, parameters, requestBody, responses, security }: Made
+  { made, method, path }: { readonly method: string; readonly path: string; readonly made: Made }
 ): boolean => {
+  const { operationId, parameters, responses, security } = made
   const isSystem = !/^\/(api|admin)\//.test(path)
   const isAdmin = path.startsWith("/admin/")
   switch (status) {
@@ -170,8 +172,9 @@ const canBe = (
     // Request validation declares this error everywhere, but only paths can fail so.
     case 404:
       return isAdmin || parameters.some((one) => one.in === "path") || ownNotFound.has(operationId)
+    // Also of a body that the route would not read.
     case 413:
-      return requestBody !== undefined
+      return method !== "get"
     case 429:
       return responses[status] !== undefined || (security.length > 0 && !isAdmin)
     case 500:
