@@ -56,7 +56,7 @@ const Row = Schema.Struct({
 export class DomainStatistics extends Context.Service<
   DomainStatistics,
   {
-    /** One entry per UTC day up to today, oldest first. Days without mail have zeros. */
+    /** One entry per UTC day of the domain up to today, oldest first. Days without mail have zeros. */
     of(domainId: DomainId, days: number): Effect.Effect<ReadonlyArray<DayStatistics>, SqlError>
   }
 >()("inlet/statistics/DomainStatistics") {
@@ -80,7 +80,12 @@ export class DomainStatistics extends Context.Service<
               FROM domain_day_refusals WHERE domain_id = ${id} AND domain_day_refusals.day = calendar.day::date
             ) AS refused
           FROM generate_series(
-            (now() AT TIME ZONE 'UTC')::date - ${days}::int + 1, (now() AT TIME ZONE 'UTC')::date, interval '1 day'
+            greatest((now() AT TIME ZONE 'UTC')::date - ${days}::int + 1, least(
+              (now() AT TIME ZONE 'UTC')::date,
+              (SELECT (created_at AT TIME ZONE 'UTC')::date FROM domains WHERE id = ${id}),
+              (SELECT min(day) FROM domain_days WHERE domain_id = ${id})
+            )),
+            (now() AT TIME ZONE 'UTC')::date, interval '1 day'
           ) AS calendar (day)
           LEFT JOIN domain_days ON domain_id = ${id} AND domain_days.day = calendar.day::date
           ORDER BY calendar.day

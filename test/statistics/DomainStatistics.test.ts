@@ -41,9 +41,14 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
       eventually(sql`SELECT 1 FROM delivery_attempts WHERE domain_id = ${domainId}`, (rows) => rows.length === count)
     )
 
-  it.effect("have a day each, oldest first, with zeros without mail", () =>
+  it.effect("have a day each since the domain was added, oldest first, with zeros without mail", () =>
     Effect.gen(function* () {
-      const { stats } = yield* counted
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, stats } = yield* counted
+      assert.lengthOf(yield* stats(7), 1)
+      yield* sql`UPDATE domains SET created_at = now() - interval '3 days' WHERE id = ${domainId}`
+      assert.lengthOf(yield* stats(7), 4)
+      yield* sql`UPDATE domains SET created_at = now() - interval '30 days' WHERE id = ${domainId}`
       const days = yield* stats(7)
       assert.lengthOf(days, 7)
       const today = DateTime.formatIsoDateUtc(yield* DateTime.now)

@@ -177,7 +177,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get daily figures",
-          description: `Mail and deliveries by UTC day, oldest first, counted once a minute and kept for ${keptDays} days. An attempt counts once its request can no longer be running.`
+          description: `Mail and deliveries by UTC day, oldest first, counted once a minute and kept for ${keptDays} days. Days before the domain was added are left out. An attempt counts once its request can no longer be running.`
         })
       ),
     HttpApiEndpoint.get("refusals", "/api/domains/:id/refusals", {
