@@ -25,21 +25,28 @@ const types: Record<string, string> = {
   svg: "image/svg+xml"
 }
 
-/** The HTML pages: the demo at `/`, and the return pages of a checkout. Files are read once at start. */
+/** The files of the page at `/`. A private service has no demo. */
+const starts = {
+  open: { file: "demo.html", assets: ["inlet.css", "copy.js", "demo.js"] },
+  admin: { file: "private.html", assets: ["inlet.css"] }
+} as const
+
+/** The HTML pages: the one at `/`, and the return pages of a checkout. Files are read once at start. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const { publicUrl } = yield* Settings.http
     const { port } = yield* Settings.smtp
+    const start = starts[(yield* Settings.clients).workspaceCreation]
     const read = (file: string) => fs.readFileString(fileURLToPath(new URL(file, folder)))
     const send = `${commandLine} send${port === Settings.defaultSmtpPort ? "" : ` --port ${port}`}`
     const values: Record<string, string> = { url: publicUrl, send, smtp: (yield* Settings.smtpNearby) ?? "" }
 
-    const demo = PageFrame.render({
+    const first = PageFrame.render({
       title: "Inlet: mail in, signed JSON out",
       description: "Inbound email for agents: mail in over SMTP, signed JSON webhooks out.",
-      assets: ["inlet.css", "copy.js", "demo.js"],
-      body: (yield* read("demo.html")).replace(/\{\{(\w+)\}\}/g, (_, name: string) =>
+      assets: start.assets,
+      body: (yield* read(start.file)).replace(/\{\{(\w+)\}\}/g, (_, name: string) =>
         PageFrame.escape(values[name] ?? "")
       )
     })
@@ -51,6 +58,6 @@ export const layer = Layer.unwrap(
         return HttpRouter.add("GET", path as `/${string}`, answer)
       })
     )
-    return Layer.mergeAll(HttpRouter.add("GET", "/", PageFrame.answer(demo)), PurchasePages.layer, ...routes)
+    return Layer.mergeAll(HttpRouter.add("GET", "/", PageFrame.answer(first)), PurchasePages.layer, ...routes)
   })
 )

@@ -130,3 +130,18 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/a="><b>` 
     })
   )
 })
+
+layer(TestInlet.layer({ WORKSPACE_CREATION: "admin" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "The first page of a private service",
+  (it) => {
+    it.effect("offers no demo and no call that would be refused", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { status, text } = yield* inlet.call("GET", "/")
+        assert.strictEqual(status, 200)
+        assert.include(text, "This service has no public demo")
+        assert.notMatch(text, /demo\.js|api\/workspaces/)
+      })
+    )
+  }
+)

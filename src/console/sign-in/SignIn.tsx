@@ -94,6 +94,9 @@ export const SignIn = () => {
         <p class="note">
           If <code>inlet</code> knows your key, <code>inlet console</code> prints a link that signs you in.
         </p>
+        {state.value?.workspace_creation === "admin" && !isOperator.value && (
+          <p class="note">This service is private. Its operator creates workspaces and gives you a key.</p>
+        )}
         <Problem message={error.value} />
       </section>
       {(state.value?.workspace_creation === "open" || isOperator.value) && (

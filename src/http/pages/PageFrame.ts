@@ -50,7 +50,7 @@ ${hasFoot ? foot : ""}
 </html>
 `
 
-const foot = `<footer class="foot"><p><a href="/">Demo</a> · <a href="/console">Console</a> · <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/llms.txt">llms.txt</a></p></footer>`
+const foot = `<footer class="foot"><p><a href="/">Start</a> · <a href="/console">Console</a> · <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/llms.txt">llms.txt</a></p></footer>`
 
 const asset = (name: string) =>
   name.endsWith(".js")
