@@ -6,6 +6,7 @@ import { Clock, Effect, FileSystem } from "effect"
 import * as ApiReference from "../../docs/ApiReference.ts"
 import * as ClientTypes from "../../docs/ClientTypes.ts"
 import * as SettingsReference from "../../docs/SettingsReference.ts"
+import * as VerifySamples from "../../docs/VerifySamples.ts"
 import * as Settings from "../../src/Settings.ts"
 import type { Documented } from "../../src/settings/Setting.ts"
 
@@ -21,6 +22,12 @@ describe("The documentation", () => {
     const settings = read("docs/settings.md")
     assert.deepStrictEqual(rowsOf(settings), Settings.documented.map(rowOf))
     assert.strictEqual(settings, SettingsReference.page(), "npm run docs writes it anew")
+  })
+
+  it("has the code of the console that verifies requests in docs/how-to/verify-webhooks.md", () => {
+    const page = read("docs/how-to/verify-webhooks.md")
+    assert.include(page, "### Ruby")
+    assert.strictEqual(page, VerifySamples.within(page), "npm run docs writes it anew")
   })
 
   it("lists the ten settings of a newcomer in the README, including those for production", () => {

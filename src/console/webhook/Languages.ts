@@ -12,6 +12,7 @@ export const languages: ReadonlyArray<Language> = [
     name: "Node.js",
     code: `import { createHmac, timingSafeEqual } from "node:crypto"
 
+// rawBody: the bytes as they came. headers: request.headers of node:http or Express.
 export function verify(rawBody, headers) {
   const signed = ["x-service-signature", "x-service-signature-previous"].some((name) => isSigned(rawBody, headers[name]))
   const id = headers["x-service-event-id"]
@@ -31,6 +32,7 @@ function isSigned(rawBody, signature = "") {
     name: "Python",
     code: `import hashlib, hmac, json, os, re, time
 
+# raw_body: request.get_data() in Flask, request.body in Django. headers: request.headers.
 def verify(raw_body: bytes, headers) -> bool:
     names = ("x-service-signature", "x-service-signature-previous")
     if not any(is_signed(raw_body, headers.get(name, "")) for name in names):
@@ -53,6 +55,7 @@ def is_signed(raw_body: bytes, signature: str) -> bool:
     code: `require "json"
 require "openssl"
 
+# In Rails: verify(request.raw_post, request.headers)
 def verify(raw_body, headers)
   names = ["x-service-signature", "x-service-signature-previous"]
   return false unless names.any? { |name| signed?(raw_body, headers[name].to_s) }
@@ -88,6 +91,7 @@ import (
 
 var form = regexp.MustCompile("^t=(\\\\d{1,12}),v1=([0-9a-f]{64})$")
 
+// rawBody is what io.ReadAll(request.Body) returns, and headers is request.Header.
 func Verify(rawBody []byte, headers http.Header) bool {
 	if !isSigned(rawBody, headers.Get("X-Service-Signature")) &&
 		!isSigned(rawBody, headers.Get("X-Service-Signature-Previous")) {
@@ -123,7 +127,9 @@ func isSigned(rawBody []byte, signature string) bool {
   {
     name: "PHP",
     code: `<?php
+// verify(file_get_contents('php://input'), getallheaders())
 function verify(string $rawBody, array $headers): bool {
+    $headers = array_change_key_case($headers);
     $signed = is_signed($rawBody, $headers['x-service-signature'] ?? '')
         || is_signed($rawBody, $headers['x-service-signature-previous'] ?? '');
     $event = json_decode($rawBody);
