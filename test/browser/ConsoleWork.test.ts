@@ -272,7 +272,9 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           const sql = yield* SqlClient.SqlClient
           const { domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/")
           yield* sql`
-            UPDATE webhooks SET failing_since = now() - interval '5 days', paused_at = now() WHERE id = ${domainId}
+            UPDATE webhooks SET failing_since = now() - interval '5 days', paused_at = now(),
+              probe_at = now() + interval '1 hour'
+            WHERE id = ${domainId}
           `
           yield* eventually(
             inlet.call("GET", "/api/operational-events", { key }),

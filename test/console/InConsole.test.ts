@@ -18,6 +18,7 @@ describe("A message of the service in the console", () => {
     ["POST /api/domains/d-1/webhook/test sends a test", "The test on the page Webhook sends a test"],
     ["GET /api/domains/{id}/health checks the MX record", "The page of the domain checks the MX record"],
     ["GET /api/trace?to=one.example says why", 'The page "Where is my mail?" says why'],
+    ["GET …/webhooks/match?recipient=… names it", "The page Webhook names it"],
     ["Deliver them again with inlet replay --dead", "Deliver them again with inlet replay --dead"]
   ])("names the page of a route: %s", (message, said) => {
     assert.strictEqual(inConsole(message), said)

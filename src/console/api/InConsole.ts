@@ -16,7 +16,7 @@ const places: ReadonlyArray<readonly [path: RegExp, place: string]> = [
 ]
 
 const route =
-  /(with |call )?(?:GET|POST|PATCH|DELETE) (?:\/api)?((?:…|\/)[\w{}/-]*\w\}?)(?:\?[\w={}…%@.-]+\w)?(?: \{[^{}]*\})?/g
+  /(with |call )?(?:GET|POST|PATCH|DELETE) (?:\/api)?((?:…|\/)[\w{}/-]*\w\}?)(?:\?[\w={}…%@.-]+[\w…])?(?: \{[^{}]*\})?/g
 
 /** A message of the service, which names routes, with the pages that do the same. Other routes stay. */
 export const inConsole = (message: string): string =>

@@ -26,6 +26,8 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
   const { path, route } = useLocation()
   const workspace = state.value?.workspace ?? null
   const domain = domainOf(path)
+  // Beside the button of the menu.
+  const shown = domains.value?.find(({ id }) => id === named(path))?.domain
   // On a narrow screen alone.
   const isMenuOpen = useSignal(false)
 
@@ -53,6 +55,9 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
           >
             ☰
           </button>
+          <p class="menu-place" aria-hidden="true">
+            {path.startsWith("/console/operator") ? "Operator" : (shown ?? workspace?.name)}
+          </p>
           <nav aria-label="Console">
             {workspace !== null && (
               <>

@@ -21,8 +21,8 @@ export const EventRow = ({
       <span class="row-empty" />
     ) : (
       <a href={href} aria-current={isSelected ? "true" : undefined} data-event={event.event_id}>
-        <span class="row-from" dir="auto">
-          {event.fromName || event.from || "(no sender)"}
+        <span class="row-from">
+          <bdi>{event.fromName || event.from || "(no sender)"}</bdi>
         </span>
         <span class="row-time">
           <Time at={event.receivedAt} />
@@ -30,8 +30,8 @@ export const EventRow = ({
         <span class="row-subject">
           <bdi>{event.subject || "(no subject)"}</bdi>
         </span>
-        <span class="row-to" dir="auto">
-          {event.recipient}
+        <span class="row-to">
+          <bdi>{event.recipient}</bdi>
         </span>
         <span class="row-marks">
           {event.extracted?.code != null && (

@@ -7,6 +7,7 @@ const shownSymbols = 8
 /** What the mail scanner says, with its score and the rules that matched. */
 export const SpamVerdict = ({ spam }: { readonly spam: Spam }) => {
   const { required, score, symbols, verdict, virus } = spam
+  const shown = symbols.slice(0, shownSymbols)
   return (
     <>
       <SpamTag verdict={verdict} />{" "}
@@ -19,11 +20,12 @@ export const SpamVerdict = ({ spam }: { readonly spam: Spam }) => {
           {required !== null && <> of {required}</>}
         </span>
       )}
-      {symbols.length > 0 && (
+      {shown.length > 0 && (
         <span class="verdicts">
-          {symbols.slice(0, shownSymbols).map(({ name, score }) => (
+          {shown.map(({ name, score }, index) => (
             <span key={name} class="soft">
               {name} {score}
+              {index < shown.length - 1 && ","}
             </span>
           ))}
         </span>

@@ -11,6 +11,9 @@ export interface Line {
 
 const height = 220
 
+/** Days before the last one that a chart shows at least. A new domain has fewer. */
+const fewestDays = 6
+
 /** Seconds of a day. */
 const day = 86_400
 
@@ -46,6 +49,8 @@ export const Chart = ({
       const style = getComputedStyle(place)
       const colorOf = (name: string) => style.getPropertyValue(name).trim()
       const axis = { stroke: colorOf("--soft"), grid: { stroke: colorOf("--line"), width: 1 }, ticks: { show: false } }
+      const times = days.map((day) => Date.parse(day) / 1_000)
+      const [first = 0, last = first] = [times[0], times.at(-1)]
       const bars = uPlot.paths.bars?.({ size: [0.7, 40] })
       return new uPlot(
         {
@@ -54,7 +59,9 @@ export const Chart = ({
           cursor: { y: false },
           legend: { live: true },
           // Half a day more at both ends, so that the bars of the first and the last day are whole.
-          scales: { x: { time: true, range: (_, from, to) => [from - day / 2, to + day / 2] } },
+          scales: {
+            x: { time: true, range: () => [Math.min(first, last - fewestDays * day) - day / 2, last + day / 2] }
+          },
           axes: [
             { ...axis, incrs: [1, 2, 7, 14].map((count) => count * day), values: (_, ticks) => ticks.map(dayOf) },
             { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }
@@ -75,7 +82,7 @@ export const Chart = ({
           ],
           tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), "UTC")
         },
-        [days.map((day) => Date.parse(day) / 1_000), ...lines.map(({ values }) => [...values])],
+        [times, ...lines.map(({ values }) => [...values])],
         place
       )
     }

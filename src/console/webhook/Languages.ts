@@ -14,7 +14,8 @@ export const languages: ReadonlyArray<Language> = [
 
 // rawBody: the bytes as they came. headers: request.headers of node:http or Express.
 export function verify(rawBody, headers) {
-  const signed = ["x-service-signature", "x-service-signature-previous"].some((name) => isSigned(rawBody, headers[name]))
+  const names = ["x-service-signature", "x-service-signature-previous"]
+  const signed = names.some((name) => isSigned(rawBody, headers[name]))
   const id = headers["x-service-event-id"]
   return signed && id !== undefined && JSON.parse(rawBody).event_id === id
 }
