@@ -117,14 +117,14 @@ export const cluster = program(
   "apt-get install postgresql procps",
   // Debian has a folder for each version, none of them in PATH.
   `for folder in $(ls -d /usr/lib/postgresql/*/bin) $(pg_config --bindir); do PATH=$folder:$PATH; done
-  initdb --version && pg_ctl --version && pg_dump --version && psql --version && pgrep --version
-  [ "$(id -u)" != 0 ] || runuser -u postgres -- true`
+  initdb --version && pg_ctl --version && pg_dump --version && psql --version && pgrep --version &&
+  { [ "$(id -u)" != 0 ] || runuser -u postgres -- true; }`
 )
 
 export const patroni = program(
   "Patroni, etcd, HAProxy, and network namespaces that root may make",
   "apt-get install patroni python3-etcd etcd-server haproxy postgresql iproute2, and be root. Stop the services that the packages start",
-  `[ "$(id -u)" = 0 ] && patroni --version && etcd --version && haproxy -v && psql --version && runuser -u postgres -- true
+  `[ "$(id -u)" = 0 ] && patroni --version && etcd --version && haproxy -v && psql --version && runuser -u postgres -- true &&
   ip netns add inlet-need && ip netns delete inlet-need`
 )
 
