@@ -62,8 +62,8 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       ])
     )
 
-    it.effect("link to the demo and the docs on an unknown URL", () =>
-      look("/pricing", "Page not found.", ["The demo", "The API reference", "llms.txt"], /status of 404/)
+    it.effect("link to the start page and the docs on an unknown URL", () =>
+      look("/pricing", "Page not found.", ["The start page", "The API reference", "llms.txt"], /status of 404/)
     )
 
     it.effect("copy the order number on Enter and always show the focus", () =>
