@@ -648,7 +648,7 @@ export interface MailExpired {
   readonly message: string
   readonly domain_id: string
   readonly domain: string
-  /** messages of the domain that were removed pending, dead or unparsed, counted up to 100 */
+  /** messages of the domain that were removed pending, dead or unparsed, in the first removal of the day, counted up to 100 */
   readonly messages: number
   /** days after which mail is removed */
   readonly retention_days: number

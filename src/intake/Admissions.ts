@@ -89,7 +89,9 @@ export const make = Effect.gen(function* () {
       return names.map((name) => {
         const admission = found.get(name) ?? null
         const known = busy.get(name)
-        if (known !== undefined && known.asks >= asksBefore) known.admission = admission
+        // A domain that is enabled again takes mail at once.
+        const isCached = known !== undefined && known.asks >= asksBefore
+        if (isCached) known.admission = admission?.takesMail === true ? admission : null
         return admission
       })
     })

@@ -58,7 +58,8 @@ const MailExpired = Schema.Struct({
   type: Schema.Literal("mail.expired"),
   ...ofDomain,
   messages: Schema.Int.annotate({
-    description: "messages of the domain that were removed pending, dead or unparsed, counted up to 100"
+    description:
+      "messages of the domain that were removed pending, dead or unparsed, in the first removal of the day, counted up to 100"
   }),
   retention_days: Schema.Int.annotate({ description: "days after which mail is removed" })
 }).annotate({ identifier: "MailExpired" })

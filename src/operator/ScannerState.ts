@@ -9,7 +9,8 @@ const mostTime = Duration.seconds(3)
 export const ScannerState = Schema.Struct({
   answers: Schema.Boolean.annotate({ description: "whether it has scanned a harmless mail" }),
   error: Schema.NullOr(Schema.String).annotate({
-    description: "why not. Mail goes on with the verdict `unknown` meanwhile"
+    description:
+      "why not. This trial ends after 3 s, but mail waits up to `MAIL_SCANNER_TIMEOUT`, and then goes on with the verdict `unknown`"
   }),
   checked_at: Schema.DateTimeUtcFromString
 }).annotate({ identifier: "ScannerState" })

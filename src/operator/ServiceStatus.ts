@@ -57,7 +57,7 @@ export const Status = Schema.Struct({
     description: "the certificate that Inlet orders for the mail server. null without `ACME_DIRECTORY`"
   }),
   scanner: Schema.NullOr(ScannerState.ScannerState).annotate({
-    description: "how the mail scanner does, as this process sees it. null without `MAIL_SCANNER`"
+    description: "whether the mail scanner answers this process. null without `MAIL_SCANNER`"
   }),
   failing_webhooks: Schema.Array(FailingWebhook).annotate({ description: `up to ${mostWebhooks}` }),
   settings: Schema.Array(

@@ -38,7 +38,7 @@ export const layer = Layer.effectDiscard(
 
     const underWay = yield* FiberSet.make<void>()
 
-    // An order whose vendor hangs keeps its place for some minutes, and the others go on beside it.
+    // An order whose vendor hangs keeps its place for some minutes, and others go on in the places that are left.
     const fulfilDue = Effect.gen(function* () {
       const free = atATime - (yield* FiberSet.size(underWay))
       const due = free > 0 ? yield* orders.claimDue(free) : []

@@ -50,7 +50,7 @@ export const endLeases = (sql: SqlClient.SqlClient) =>
 export const unreadOne = (sql: SqlClient.SqlClient) =>
   sql`SELECT true FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1`
 
-/** The route of a domain without a catch-all, which only a hand can remove. The event is held, as of a removed webhook. */
+/** The route of a domain without a catch-all, which only direct SQL removes. The event is held, as of a removed webhook. */
 const goneCatchAll = (domainId: DomainId): Route => ({
   id: catchAllOf(domainId),
   pattern: catchAll,

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import * as Columns from "../database/Columns.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { InboundEmailId } from "../model/InboundEmail.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
@@ -23,12 +24,15 @@ const Expired = Schema.Struct({
 export type Expired = typeof Expired.Type
 
 /**
- * Removes some expired messages with their events, and records an operational event for each domain that lost
- * undelivered mail. Both in one transaction, so that no loss is unreported.
+ * Removes some expired messages with their events, and records the first loss of undelivered mail of each domain on a
+ * UTC day as an operational event. Both in one transaction, so that no domain's loss goes unreported.
  */
 export const make = Effect.fnUntraced(function* (retentionDays: number) {
   const sql = yield* SqlClient.SqlClient
-  const record = yield* Ledger.make
+  const record = yield* Ledger.makeAll
+  /** Domains whose loss of this day is recorded already. */
+  const told = new Set<DomainId>()
+  let toldOn: DateTime.Utc | undefined
 
   const remove = SqlSchema.findAll({
     Request: Schema.Void,
@@ -60,40 +64,80 @@ export const make = Effect.fnUntraced(function* (retentionDays: number) {
     `
   })
 
-  const report = Effect.fnUntraced(function* (lost: ReadonlyArray<Expired>) {
-    const [first] = lost
-    if (first === undefined || first.domain === null || first.workspaceId === null) return
-    const { domain, domainId, workspaceId } = first
-    yield* record({
-      workspaceId,
-      domainId,
-      details: {
+  /** Keeps the rows of these domains to the commit, and leaves out those that are removed. */
+  const present = (ids: ReadonlyArray<DomainId>) =>
+    SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: Schema.Struct({ id: DomainId }),
+      execute: () =>
+        sql`SELECT id FROM domains WHERE id = ANY(${Columns.of(ids)("uuid", (id) => id)}) ORDER BY id FOR KEY SHARE`
+    })()
+
+  /** Records the losses of domains without one today, in the order of their ids. Succeeds with the domains. */
+  const report = Effect.fnUntraced(function* (lost: ReadonlyArray<Expired>, isFull: boolean) {
+    const now = yield* DateTime.now
+    const period = DateTime.startOf(now, "day")
+    if (toldOn === undefined || !DateTime.Equivalence(toldOn, period)) told.clear()
+    toldOn = period
+    const byDomain = Map.groupBy(lost, ({ domainId }) => domainId)
+    const ids = [...byDomain.keys()].filter((id) => !told.has(id))
+    if (ids.length === 0) return ids
+    const drafts = (yield* present(ids)).flatMap(({ id: domainId }): ReadonlyArray<Ledger.Draft> => {
+      const own = byDomain.get(domainId) ?? []
+      const [first] = own
+      if (first === undefined || first.domain === null || first.workspaceId === null) return []
+      const { domain, workspaceId } = first
+      const details = {
         type: "mail.expired",
-        occurred_at: yield* DateTime.now,
+        occurred_at: now,
         domain_id: domainId,
         domain,
-        messages: lost.length,
+        messages: own.length,
         retention_days: retentionDays,
-        message: `${countOf(lost.length)} of ${domain} expired after ${retentionDays === 1 ? "1 day" : `${retentionDays} days`} and ${lost.length === 1 ? "is" : "are"} removed, although no webhook or lease had taken ${lost.length === 1 ? "it" : "them"}. Further mail follows as it expires. Repair the webhook, then replay what is left: POST /api/domains/${domainId}/replays {"status": "dead"}`
-      }
+        message: inWords({ domain, domainId, messages: own.length, isFull, retentionDays })
+      } as const
+      return [{ workspaceId, domainId, period, details }]
     })
+    if (drafts.length > 0) yield* record(drafts)
+    return ids
   })
 
-  return sql.withTransaction(
-    Effect.gen(function* () {
-      const removed = yield* remove()
-      // In one order, because each locks the operational webhook of its workspace.
-      const domains = [
-        ...Map.groupBy(
-          removed.filter(({ isLost }) => isLost),
-          ({ domainId }) => domainId
-        )
-      ].toSorted(([, [one]], [, [other]]) => `${one?.workspaceId}`.localeCompare(`${other?.workspaceId}`))
-      for (const [, lost] of domains) yield* report(lost)
-      return removed
-    })
-  )
+  return sql
+    .withTransaction(
+      Effect.gen(function* () {
+        const removed = yield* remove()
+        const lost = removed.filter(({ isLost }) => isLost)
+        return { removed, reported: yield* report(lost, removed.length >= batch) }
+      })
+    )
+    .pipe(
+      Effect.map(({ removed, reported }) => {
+        for (const id of reported) told.add(id)
+        return removed
+      })
+    )
 })
 
-const countOf = (messages: number) =>
-  messages >= batch ? `${batch} messages or more` : messages === 1 ? "1 message" : `${messages} messages`
+const inWords = ({
+  domain,
+  domainId,
+  isFull,
+  messages,
+  retentionDays
+}: {
+  readonly domain: DomainName
+  readonly domainId: DomainId
+  readonly messages: number
+  /** There may be more in the next transaction. */
+  readonly isFull: boolean
+  readonly retentionDays: number
+}) => {
+  const count = isFull ? `${messages} or more messages` : messages === 1 ? "1 message" : `${messages} messages`
+  const [are, them] = !isFull && messages === 1 ? ["is", "it"] : ["are", "them"]
+  const days = retentionDays === 1 ? "1 day" : `${retentionDays} days`
+  return (
+    `${count} of ${domain} expired after ${days} and ${are} removed, although not every recipient's webhook or lease had taken ${them}. ` +
+    "More may expire today without another event. See why with GET " +
+    `/api/domains/${domainId}/health, then replay what is left: POST /api/domains/${domainId}/replays {"status": "dead"}`
+  )
+}

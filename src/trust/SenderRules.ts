@@ -7,7 +7,7 @@ import * as EarlierVersion from "../database/EarlierVersion.ts"
 import { Conflict, Invalid, type NotFound } from "../model/ApiError.ts"
 import { DomainId } from "../model/Domain.ts"
 import { mostRules, noSuchRule, RuleInForce, SenderRule, SenderRuleId } from "../model/SenderRule.ts"
-import { noSuchWebhook, type WebhookId } from "../model/Webhook.ts"
+import { noSuchWebhook, WebhookId } from "../model/Webhook.ts"
 import * as RuleValue from "./RuleValue.ts"
 
 /** A rule to be made. */
@@ -56,7 +56,9 @@ export class SenderRules extends Context.Service<
       const ofDomain = (domainId: DomainId) => Bugs.die(find(domainId))
 
       const create: SenderRules["Service"]["create"] = Effect.fn("SenderRules.create")(function* (domainId, draft) {
-        const { action, list, match, note, webhook_id } = draft
+        const { action, list, match, note } = draft
+        // As the database writes it.
+        const webhook_id = draft.webhook_id && WebhookId.make(draft.webhook_id.toLowerCase())
         const value = RuleValue.canonical(match, draft.value)
         if (value === undefined)
           return yield* new Invalid({ message: `value: ${RuleValue.expected(match, draft.value)}` })

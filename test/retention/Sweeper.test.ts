@@ -366,6 +366,38 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
+    it.effect("tells each workspace once in a day that its mail expired, also after a restart", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const inboxes = yield* Effect.all([inlet.inbox(receiver.url), inlet.inbox(receiver.url)])
+        const lose = Effect.forEach(
+          inboxes,
+          Effect.fnUntraced(function* (inbox) {
+            yield* receiver.answerWith(500)
+            yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: never taken\r\n\r\n")
+            yield* eventually(Mailbox.events(inbox), ([listed]) => listed?.delivery.attempts === 1)
+            yield* age(inbox.domainId, "15 days")
+          })
+        )
+        const told = Effect.forEach(inboxes, ({ key }) =>
+          Effect.map(
+            inlet.call("GET", "/api/operational-events?type=mail.expired", { key }),
+            ({ json }) => json.operational_events.length
+          )
+        )
+        const { expired } = yield* sweeper()
+        yield* lose
+        assert.strictEqual(yield* expired, 2)
+        assert.deepStrictEqual(yield* told, [1, 1])
+        yield* lose
+        assert.strictEqual(yield* expired, 2)
+        yield* lose
+        assert.strictEqual(yield* (yield* sweeper()).expired, 2)
+        assert.deepStrictEqual(yield* told, [1, 1])
+      })
+    )
+
     it.effect("removes a message during its webhook request, whose outcome then changes nothing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

@@ -626,7 +626,7 @@ export interface MailExpired {
   readonly message: string
   readonly domain_id: string
   readonly domain: string
-  /** messages of the domain that were removed pending, dead or unparsed, counted up to 100 */
+  /** messages of the domain that were removed pending, dead or unparsed, in the first removal of the day, counted up to 100 */
   readonly messages: number
   /** days after which mail is removed */
   readonly retention_days: number
@@ -863,7 +863,7 @@ export interface Replay {
 export interface ScannerState {
   /** whether it has scanned a harmless mail */
   readonly answers: boolean
-  /** why not. Mail goes on with the verdict `unknown` meanwhile */
+  /** why not. This trial ends after 3 s, but mail waits up to `MAIL_SCANNER_TIMEOUT`, and then goes on with the verdict `unknown` */
   readonly error: string | null
   readonly checked_at: string
 }
@@ -923,7 +923,7 @@ export interface ServiceStatus {
   }
   /** the certificate that Inlet orders for the mail server. null without `ACME_DIRECTORY` */
   readonly certificate: CertificateState | null
-  /** how the mail scanner does, as this process sees it. null without `MAIL_SCANNER` */
+  /** whether the mail scanner answers this process. null without `MAIL_SCANNER` */
   readonly scanner: ScannerState | null
   /** up to 100 */
   readonly failing_webhooks: ReadonlyArray<{

@@ -221,6 +221,6 @@ export const marks =
 
 /** Short strings that begin with a rare letter, one of which is in each mark. The platform finds them in a tenth of the time. */
 export const partsOfMarks =
-  "quote QUOTE Quote _ z- Fwd fwd pendon pSpell pspell gnatur -messa kMess kmess -intro yIntro yintro yCont ycont wardC wardc wardedM wardedm".split(
+  "quote QUOTE Quote _ z- Fwd fwd pendon pSpell pspell gnatur -messa kMess kmess -intro -Intro yIntro yintro yCont ycont wardC wardc wardedM wardedm".split(
     " "
   )

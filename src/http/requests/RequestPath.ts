@@ -13,8 +13,8 @@ export const of = (url: string): string => {
 const ids = /\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?=\/|$)/gi
 
 /**
- * A URL with the ids in its path as the database writes them, which are compared with others. Some languages write UUIDs
- * in capitals (RFC 9562, section 4).
+ * Lower-cases the ids in the path of a URL, because ids are compared as text. Some languages write UUIDs in capitals
+ * (RFC 9562, section 4).
  */
 export const withSmallIds = (url: string): string => {
   const [path = ""] = /^[^?#]*/.exec(url) ?? []

@@ -36,6 +36,7 @@ describe("The reply text", () => {
       ...marks,
       "isReplyContent",
       "replyIntro",
+      "Reply-Intro",
       "divRplyFwdMsg",
       "mailContainerQuote",
       "cremedQuote"
