@@ -722,7 +722,11 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {
           const { key } = yield* inlet.inbox()
+          yield* inlet.call("POST", "/api/workspaces/keys", { key, body: { scope: "read", name: "agent" } })
           yield* enter(page, inlet.url, key, "/console/keys")
+          // A list of this page that is answered only after the change would end the session before the click.
+          yield* step(() => page.getByRole("cell", { name: "agent", exact: true }).waitFor())
+          yield* step(() => page.getByRole("cell", { name: "this one" }).waitFor())
           yield* step(() => page.getByRole("button", { name: "Replace the key" }).waitFor())
           yield* inlet.call("POST", "/api/workspaces/rotate-key", { key })
           yield* step(() => page.getByRole("link", { name: "Domains" }).first().click())
