@@ -8,7 +8,7 @@ import { eventually } from "../Eventually.ts"
 
 const mortal = new URL("../MortalPglite.ts", import.meta.url)
 
-describe("An embedded database with a terminated thread", { timeout: 60_000 }, () => {
+describe("An embedded database with a terminated thread", () => {
   it.live("fails the running statement, reopens, and keeps committed data", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -36,7 +36,7 @@ describe("An embedded database with a terminated thread", { timeout: 60_000 }, (
   )
 })
 
-describe("A closed embedded database", { timeout: 60_000 }, () => {
+describe("A closed embedded database", () => {
   it.live("does not reopen for a statement that is still running", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -58,7 +58,7 @@ describe("A closed embedded database", { timeout: 60_000 }, () => {
   )
 })
 
-describe("The log of an embedded database", { timeout: 60_000 }, () => {
+describe("The log of an embedded database", () => {
   it.live("restarts at a checkpoint once it exceeds its size, not only at a stop", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -16,7 +16,7 @@ const contend = Effect.fnUntraced(function* (where: string) {
 
 const release = ({ scope }: { readonly scope: Scope.Closeable }) => Scope.close(scope, Exit.void)
 
-describe("The folder lock", { timeout: 60_000 }, () => {
+describe("The folder lock", () => {
   it.live("has one owner when several processes start after a killed one, and is released again", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -28,7 +28,7 @@ const clock = () => {
   }
 }
 
-describe("The clock of the embedded database", { timeout: 60_000 }, () => {
+describe("The clock of the embedded database", () => {
   it("does not jump when the system clock is set by 2 h, and is correct again within a day", () => {
     for (const leap of [2 * hour, -2 * hour]) {
       const { past, set } = clock()

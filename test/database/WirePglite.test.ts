@@ -20,7 +20,7 @@ const query = (text: string) => {
   return message
 }
 
-describe("PGlite behind the wire protocol", { timeout: 60_000 }, () => {
+describe("PGlite behind the wire protocol", () => {
   it.live("releases the memory of each answer", () =>
     Effect.gen(function* () {
       const pglite = yield* database

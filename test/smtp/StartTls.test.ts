@@ -326,7 +326,7 @@ layer(Layer.empty, { excludeTestServices: true })("A start", (it) => {
   )
 })
 
-describe("SIGHUP", { timeout: 60_000 }, () => {
+describe("SIGHUP", () => {
   it.live("makes a process present its new certificate at once", () =>
     Effect.gen(function* () {
       const { settings, writeFor } = yield* files
