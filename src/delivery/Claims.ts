@@ -82,7 +82,8 @@ const lease = (
   due: Statement.Fragment,
   { columns, claimedUrl } = {
     claimedUrl: sql`NULL`,
-    columns: sql`due.url, due.format, due.credentials, events.payload`
+    // As bytes, which are posted as they are: text would be decoded and encoded again.
+    columns: sql`due.url, due.format, due.credentials, convert_to(events.payload, 'UTF8') AS payload`
   }
 ) => sql`
   WITH RECURSIVE ${due}, lost AS (

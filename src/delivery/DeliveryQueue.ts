@@ -133,7 +133,7 @@ const makeSettle = Effect.gen(function* () {
 const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
   ...Lease.of(row),
   workspaceId: row.workspaceId,
-  payload: typeof row.payload === "string" ? Buffer.from(row.payload) : row.payload,
+  payload: row.payload,
   secrets
 })
 

@@ -32,8 +32,8 @@ export const SealedDelivery = Schema.Struct({
   url: Schema.String,
   format: Schema.String,
   credentials: Schema.NullOr(Schema.Uint8Array),
-  /** Text from the database, or bytes if just made. */
-  payload: Schema.Union([Schema.String, Schema.Uint8Array]),
+  /** UTF-8. */
+  payload: Schema.Uint8Array,
   workspaceId: WorkspaceId,
   /** True if the secrets belong to the webhook. */
   hasOwnSecret: Schema.Boolean,

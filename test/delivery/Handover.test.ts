@@ -59,7 +59,7 @@ const write = (domainId: DomainId, count: number) => (places: number) =>
       JOIN workspaces ON workspaces.id = domains.workspace_id
       WHERE deliveries.event_id = ANY(${ids.slice(0, places)}::uuid[]) AND events.id = deliveries.event_id
       RETURNING events.id AS event_id, events.domain_id, webhooks.id AS webhook_id, attempts, spent,
-        false AS taken_over, url, format, credentials, events.payload, workspaces.id AS workspace_id,
+        false AS taken_over, url, format, credentials, convert_to(events.payload, 'UTF8') AS payload, workspaces.id AS workspace_id,
         workspaces.signing_secret, NULL::bytea AS previous_signing_secret, false AS has_own_secret
     `
     return { leased, places, ids }
@@ -170,7 +170,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       for (const round of [1, 2]) {
         assert.strictEqual(yield* handover.reserve(catchAllOf(id), 6), 6)
         const { ids, leased } = yield* write(id, 4)(4)
-        yield* handover.begin(leased.map((row) => ({ ...row, payload: Buffer.from(`${row.payload}`) })))
+        yield* handover.begin(leased)
         yield* handover.release(catchAllOf(id), 2)
         const requests = yield* eventually(receiver.all, (requests) => requests.length === 1 + 4 * round)
         assert.sameMembers(
