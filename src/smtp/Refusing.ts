@@ -41,9 +41,11 @@ interface Refused {
   readonly cause?: Cause.Cause<unknown>
 }
 
-const replies = Metric.counter("inlet_smtp_replies_total", {
-  description: "SMTP replies by command and code: every 4xx and 5xx with its reason, and 250 to RCPT and DATA"
-})
+const repliesBy = (attributes: Metric.Metric.Attributes) =>
+  Metric.counter("inlet_smtp_replies_total", {
+    description: "SMTP replies by command and code: every 4xx and 5xx with its reason, and 250 to RCPT and DATA",
+    attributes
+  })
 
 /** Series that exist from the start. Prometheus counts no increase in the first value of a series. */
 const alerted = (["MAIL", "RCPT", "DATA"] as const).flatMap((command) => [
@@ -81,14 +83,12 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
   /** The reply to a MAIL that was too large. Its recipients follow in pipelined commands. */
   const tooLarge = new WeakMap<SMTPServerSession, Reply>()
 
-  const kept = {
-    RCPT: Metric.withAttributes(replies, { command: "RCPT", code: "250" }),
-    DATA: Metric.withAttributes(replies, { command: "DATA", code: "250" })
-  }
+  // Metrics of their own: one metric with changing attributes computes the key of its series at each change.
+  const kept = { RCPT: repliesBy({ command: "RCPT", code: "250" }), DATA: repliesBy({ command: "DATA", code: "250" }) }
   const counters = new Map<string, Metric.Counter<number>>()
   const count = (command: Command, { code, reason }: Pick<Reply, "code" | "reason">, times = 1) => {
     const key = `${command} ${code} ${reason}`
-    const counter = counters.get(key) ?? Metric.withAttributes(replies, { command, code: `${code}`, reason })
+    const counter = counters.get(key) ?? repliesBy({ command, code: `${code}`, reason })
     counters.set(key, counter)
     counter.updateUnsafe(times, context)
   }
