@@ -7,10 +7,21 @@ import type * as Patience from "./Patience.ts"
 import { Asker, type Turns } from "./Turns.ts"
 import * as UnconfirmedCommits from "./UnconfirmedCommits.ts"
 
+/** The names in code by column. The driver asks for each name of each row, and the statements of the service name few. */
+const camelNames = new Map<string, string>()
+
+const camelOf = (column: string) => {
+  const known = camelNames.get(column)
+  if (known !== undefined) return known
+  const name = String.snakeToCamel(column)
+  camelNames.set(column, name)
+  return name
+}
+
 /** Columns are named in snake case, and in code in camel case. JSON is left as it is. */
 const transforms = {
   transformQueryNames: String.camelToSnake,
-  transformResultNames: String.snakeToCamel,
+  transformResultNames: camelOf,
   transformJson: false
 } as const
 
