@@ -68,7 +68,8 @@ export const make =
       )
       let stored: Uint8Array | undefined
       if (shared === undefined) {
-        stored = new Uint8Array(trace.byteLength + message.byteLength)
+        // Every byte is written, and the whole buffer goes to a thread.
+        stored = Buffer.allocUnsafeSlow(trace.byteLength + message.byteLength)
         stored.set(trace)
         message.copyInto(stored, trace.byteLength)
         const received = stored.subarray(trace.byteLength)
