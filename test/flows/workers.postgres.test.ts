@@ -203,7 +203,7 @@ const settledBeside = Effect.fnUntraced(function* (
   return yield* Deliveries.delivery(event).pipe(Effect.provideContext(world))
 })
 
-describe("A delivery outcome", { timeout: 60_000 }, () => {
+describe("A delivery outcome", () => {
   it.live("is recorded despite a deadlock with another transaction", () =>
     Effect.gen(function* () {
       const { status } = yield* settledBeside(

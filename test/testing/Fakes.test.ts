@@ -36,7 +36,7 @@ const customer = Effect.gen(function* () {
   }
 })
 
-describe("A fake registrar", { timeout: 60_000 }, () => {
+describe("A fake registrar", () => {
   it.live("sells each of its names once and verifies it", () => {
     const registrar = FakeRegistrar.make({ name: "acme", prices: { "agent.com": 800 } })
     return Effect.gen(function* () {
@@ -92,7 +92,7 @@ describe("A fake registrar", { timeout: 60_000 }, () => {
   })
 })
 
-describe("A registrar of one's own that hangs", { timeout: 60_000 }, () => {
+describe("A registrar of one's own that hangs", () => {
   it.live("is left after a minute: 202, and the orders of others go on", () => {
     const registrar = FakeRegistrar.make()
     return Effect.gen(function* () {
@@ -114,7 +114,7 @@ describe("A registrar of one's own that hangs", { timeout: 60_000 }, () => {
   })
 })
 
-describe("A signer of one's own", { timeout: 60_000 }, () => {
+describe("A signer of one's own", () => {
   it.live("that refuses or hangs is 503 where an event is asked for, and the delivery can be leased again", () => {
     const signer = FakeSigner.make()
     return Effect.gen(function* () {
@@ -143,7 +143,7 @@ describe("A signer of one's own", { timeout: 60_000 }, () => {
   })
 })
 
-describe("A fake billing", { timeout: 60_000 }, () => {
+describe("A fake billing", () => {
   it.live("debits at once, or refuses with 409 and without an order", () => {
     const billing = FakeBilling.make({ name: "invoices" })
     return Effect.gen(function* () {
@@ -191,7 +191,7 @@ describe("A fake billing", { timeout: 60_000 }, () => {
   })
 })
 
-describe("A fake DNS", { timeout: 60_000 }, () => {
+describe("A fake DNS", () => {
   it.live("returns its configured answers, which verify an own domain", () => {
     const dns = FakeDns.make()
     return Effect.gen(function* () {
@@ -211,7 +211,7 @@ describe("A fake DNS", { timeout: 60_000 }, () => {
   })
 })
 
-describe("A fake raw store", { timeout: 60_000 }, () => {
+describe("A fake raw store", () => {
   it.live("stores mail, runs full, and loses messages", () => {
     const rawStore = FakeRawStore.make()
     return Effect.gen(function* () {
@@ -234,7 +234,7 @@ describe("A fake raw store", { timeout: 60_000 }, () => {
   })
 })
 
-describe("A fake clock", { timeout: 60_000 }, () => {
+describe("A fake clock", () => {
   it.live("changes the timestamp of webhook signatures", () => {
     const clock = FakeClock.make()
     return Effect.gen(function* () {
@@ -252,7 +252,7 @@ describe("A fake clock", { timeout: 60_000 }, () => {
   })
 })
 
-describe("TestInlet", { timeout: 60_000 }, () => {
+describe("TestInlet", () => {
   it.live("refuses a misspelled setting", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Layer.build(TestInlet.layer({ settings: { MAX_EMAIL_PER_DAY: "1" } })))
@@ -270,7 +270,7 @@ describe("TestInlet", { timeout: 60_000 }, () => {
   )
 })
 
-describe("A fake certificate authority", { timeout: 60_000 }, () => {
+describe("A fake certificate authority", () => {
   const settings = {
     ACME_DIRECTORY: "http://127.0.0.1:9/directory",
     ACME_TERMS_AGREED: "true",

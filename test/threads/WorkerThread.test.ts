@@ -21,7 +21,7 @@ const portWith = Effect.fnUntraced(function* (thread: WorkerThread.WorkerThread<
   return closed
 })
 
-describe("A worker thread", { timeout: 60_000 }, () => {
+describe("A worker thread", () => {
   it.live("becomes ready and answers each task to its caller in any order", () =>
     Effect.gen(function* () {
       const thread = yield* echoThread
