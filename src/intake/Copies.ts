@@ -68,8 +68,8 @@ export const make =
       )
       let stored: Uint8Array | undefined
       if (shared === undefined) {
-        // Every byte is written, and the whole buffer goes to a thread.
-        stored = Buffer.allocUnsafeSlow(trace.byteLength + message.byteLength)
+        // Every byte is written, and the whole buffer goes to a thread. No `Buffer`, whose `slice` does not copy.
+        stored = new Uint8Array(Buffer.allocUnsafeSlow(trace.byteLength + message.byteLength).buffer)
         stored.set(trace)
         message.copyInto(stored, trace.byteLength)
         const received = stored.subarray(trace.byteLength)
