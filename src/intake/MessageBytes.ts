@@ -26,13 +26,16 @@ export class MessageBytes {
     this.#loose = 0
   }
 
-  /** The first chunks, with at least `most` bytes if there are as many. Not copied. */
+  /** The first bytes, up to `most`. Not copied. */
   first(most: number): ReadonlyArray<Uint8Array> {
-    let count = 0
-    for (let bytes = 0; bytes < most && count < this.#pieces.length; count++) {
-      bytes += this.#pieces[count]?.byteLength ?? 0
+    const found: Array<Uint8Array> = []
+    let left = most
+    for (const piece of this.#pieces) {
+      if (left <= 0) break
+      found.push(piece.byteLength > left ? piece.subarray(0, left) : piece)
+      left -= piece.byteLength
     }
-    return this.#pieces.slice(0, count)
+    return found
   }
 
   clear() {
@@ -48,6 +51,13 @@ export class MessageBytes {
       target.set(piece, at)
       at += piece.byteLength
     }
+  }
+
+  /** The same, and keeps that copy in the place of the chunks, which can be freed. */
+  moveInto(target: Uint8Array, offset: number) {
+    this.copyInto(target, offset)
+    this.#pieces = [target.subarray(offset, offset + this.#byteLength)]
+    this.#loose = 0
   }
 
   /** Copies the message into its own memory, because a thread receives the whole buffer of a view. */

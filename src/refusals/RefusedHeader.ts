@@ -10,9 +10,9 @@ export interface RefusedHeader {
   readonly messageId: string | null
 }
 
-/** Subject and Message-ID of a refused message, as far as its first bytes have them. */
+/** Subject and Message-ID of a refused message, as far as its first `mostBytes` have them. */
 export const of = (first: ReadonlyArray<Uint8Array>): RefusedHeader => {
-  const fields = HeaderBlock.fields(Buffer.concat(first).subarray(0, mostBytes))
+  const fields = HeaderBlock.fields(Buffer.concat(first))
   const value = (wanted: string) => {
     const field = fields.find(({ name }) => name.toLowerCase() === wanted)
     return field === undefined ? null : RefusalText.text(HeaderText.value(field))

@@ -133,7 +133,9 @@ export class DataParser extends SMTPStream {
     this._dataStream = null
     this._remainder = ""
     // Deferred, because the library clears its callback after the call, and the rest may contain the next message.
-    this._continueCallback = () => queueMicrotask(() => this._write(rest, "buffer", done))
+    // A view would keep the whole chunk until the answer.
+    const kept = Buffer.from(rest)
+    this._continueCallback = () => queueMicrotask(() => this._write(kept, "buffer", done))
     this.#incoming.writableEnded = true
     this.#incoming.receiver?.end()
   }

@@ -125,7 +125,10 @@ export const layer = Layer.effectDiscard(
         utf8: session.envelope.smtpUtf8 === true,
         tls: ForwardedClient.isIn(session) ? throughServer : tlsOf(session)
       },
-      message
+      message: {
+        byteLength: message.byteLength,
+        copyInto: (target: Uint8Array, offset: number) => message.moveInto(target, offset)
+      }
     })
 
     const onData = (
@@ -155,9 +158,8 @@ export const layer = Layer.effectDiscard(
         end: () => {
           guard.received(session.id)
           const recipients = recipientsOf(session)
-          const first = bytes.first(RefusedHeader.mostBytes)
           const message = {
-            header: () => RefusedHeader.of(first),
+            header: () => RefusedHeader.of(bytes.first(RefusedHeader.mostBytes)),
             ...discarded.get(session),
             bytes: stream.byteLength
           }
@@ -180,8 +182,6 @@ export const layer = Layer.effectDiscard(
             )
           if (share.wasRefused()) answer(Exit.fail(new Reply.DataMemoryFull()))
           else run(intake.receive(arrivalOf(session, bytes))).addObserver(answer)
-          // Intake has copied the message, so the chunks can be freed.
-          bytes.clear()
         }
       })
     }

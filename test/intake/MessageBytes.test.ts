@@ -25,6 +25,20 @@ describe("The bytes of a message", () => {
     assert.strictEqual(buffer.byteLength, byteLength)
   })
 
+  it("are once in memory after they were moved, and their first ones can be read there", () => {
+    const bytes = new MessageBytes()
+    for (const piece of ["one", "two"]) bytes.push(Buffer.from(piece))
+    const target = Buffer.from("trace: ...... end")
+    bytes.moveInto(target, 7)
+    assert.deepStrictEqual(
+      bytes.pieces.map(({ buffer }) => buffer),
+      [target.buffer]
+    )
+    assert.strictEqual(Buffer.concat(bytes.first(5)).toString(), "onetw")
+    assert.strictEqual(Buffer.concat(bytes.first(100)).toString(), "onetwo")
+    assert.strictEqual(bytes.byteLength, 6)
+  })
+
   it("cost little more than their size when they arrive one by one", () => {
     const bytes = new MessageBytes()
     const before = process.memoryUsage().rss
