@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto"
 import { setImmediate } from "node:timers/promises"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
 import { CurrentTransformer } from "effect/sql/Statement"
 import * as Admissions from "../../src/intake/Admissions.ts"
 import { DomainName } from "../../src/model/Domain.ts"
@@ -40,5 +42,26 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       const tries = yield* Effect.replicateEffect(statementsOfTwo(true), 20)
       assert.include(tries, 1)
     })
+  )
+
+  it.effect("sees a busy domain that is enabled again at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { lookUp, recent } = yield* Admissions.make
+      const name = DomainName.make("busy.example")
+      const seen = Effect.suspend(() => {
+        const known = recent(name)
+        return Effect.map(known === undefined ? lookUp(name, false) : Effect.succeed(known), (it) => it?.takesMail)
+      })
+      yield* sql`
+        INSERT INTO domains (id, name, origin, status, status_before, verified_at)
+        VALUES (${randomUUID()}, ${name}, 'byo', 'disabled', 'verified', now())
+      `
+      assert.deepStrictEqual(new Set(yield* Effect.replicateEffect(seen, 20)), new Set([false]))
+      yield* sql`UPDATE domains SET status = status_before, status_before = NULL WHERE name = ${name}`
+      assert.isTrue(yield* seen)
+      // From then on its result is cached.
+      assert.strictEqual(recent(name)?.takesMail, true)
+    }).pipe(Effect.scoped)
   )
 })
