@@ -191,6 +191,28 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
     )
 
+    it.effect("lists ingest keys apart from read keys, and revokes one", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const { key } = yield* inlet.workspace
+          const make = (scope: string) =>
+            inlet.call("POST", "/api/workspaces/keys", { key, body: { scope, name: `for ${scope}` } })
+          yield* Effect.forEach(["read", "ingest"], make)
+          yield* Console.enter(page, inlet.url, key, "/console/keys")
+          const section = (name: string) =>
+            page.locator("section", { has: page.getByRole("heading", { name, exact: true }) })
+          const row = (name: string, of: string) => section(name).getByRole("cell", { name: `for ${of}`, exact: true })
+          yield* step(() => row("Ingest keys", "ingest").waitFor())
+          yield* step(() => row("Read keys", "read").waitFor())
+          assert.strictEqual(yield* step(() => row("Read keys", "ingest").count()), 0)
+          assert.strictEqual(yield* step(() => row("Ingest keys", "read").count()), 0)
+          yield* click(page, "Revoke for ingest")
+          yield* step(() => section("Ingest keys").waitFor({ state: "detached" }))
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
     it.effect("does nothing for forms, images, requests and frames of another origin", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {

@@ -1,18 +1,16 @@
 import { useSignal } from "@preact/signals"
 import { call } from "../api/Api.ts"
-import type { Answers, WorkspaceKey } from "../api/Contract.ts"
+import type { Answers } from "../api/Contract.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { isReadOnly, signIn } from "../api/Session.ts"
-import { useAction } from "../frame/Action.ts"
-import { announce } from "../frame/Announcer.ts"
 import { ConfirmedButton } from "../frame/ConfirmedButton.tsx"
 import { CopyLine } from "../frame/Copy.tsx"
 import { Problem } from "../frame/Dialog.tsx"
 import { bytes, number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
-import { Table } from "../frame/Table.tsx"
 import { Time } from "../frame/Time.tsx"
+import { AdditionalKeys } from "./AdditionalKeys.tsx"
 import { Sessions } from "./Sessions.tsx"
 
 /** Keys of the workspace, browsers that are signed in, and usage against limits. */
@@ -28,7 +26,7 @@ export const Keys = () => {
       ) : (
         <>
           <OwnKey />
-          <ReadKeys />
+          <AdditionalKeys />
           <Sessions />
         </>
       )}
@@ -111,7 +109,8 @@ const OwnKey = () => {
           <p class="note">The workspace's own key may do everything. Inlet stores only its hash.</p>
           <div class="actions">
             <ConfirmedButton label="Replace the key" title="Replace the API key?" verb="Replace" work={rotate}>
-              The old key stops working at once, and so do the browsers that signed in with it. Read keys keep working.
+              The old key stops working at once, and so do the browsers that signed in with it. Additional keys keep
+              working.
             </ConfirmedButton>
           </div>
         </>
@@ -124,126 +123,3 @@ const OwnKey = () => {
     </section>
   )
 }
-
-const ReadKeys = () => {
-  const { error, isRunning, run } = useAction()
-  const keys = useLoaded("keys", (signal) => call("GET /api/workspaces/keys", { signal }))
-  const name = useSignal("")
-  const pattern = useSignal("")
-  const made = useSignal<string | undefined>(undefined)
-  const create = () =>
-    run(async () => {
-      const { api_key } = await call("POST /api/workspaces/keys", {
-        body: {
-          scope: "read",
-          ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
-          ...(pattern.value.trim() === "" ? {} : { pattern: pattern.value.trim() })
-        }
-      })
-      made.value = api_key
-      name.value = ""
-      pattern.value = ""
-      await keys.reload()
-    })
-  const revoke = (id: string) =>
-    run(async () => {
-      await call("DELETE /api/workspaces/keys/{keyId}", { path: [id] })
-      announce("Key revoked")
-      await keys.reload()
-    })
-  return (
-    <section class="card">
-      <h2>Read keys</h2>
-      <p class="note">
-        For agents and colleagues who only read mail. They see no secret and change nothing. With a pattern, such as
-        agent-7 or agent-*, a key sees only mail to these addresses, and opens no console.
-      </p>
-      <form
-        class="inline"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void create()
-        }}
-      >
-        <label>
-          <span class="visually-hidden">Name of the key</span>
-          <input
-            maxLength={100}
-            placeholder="Name, such as support agent"
-            value={name.value}
-            onInput={({ currentTarget }) => {
-              name.value = currentTarget.value
-            }}
-          />
-        </label>
-        <label>
-          <span class="visually-hidden">Pattern of the addresses whose mail the key sees</span>
-          <input
-            maxLength={64}
-            placeholder="All addresses, or agent-7"
-            value={pattern.value}
-            onInput={({ currentTarget }) => {
-              pattern.value = currentTarget.value
-            }}
-          />
-        </label>
-        <button type="submit" disabled={isRunning.value}>
-          Create a read key
-        </button>
-      </form>
-      {made.value !== undefined && (
-        <>
-          <p>Save it now. Inlet does not show it again.</p>
-          <CopyLine text={made.value} what="read key" />
-        </>
-      )}
-      <Problem message={error.value} />
-      <Problem message={keys.error.value} retry={retryFailed} />
-      {(keys.value.value?.keys.length ?? 0) > 0 && (
-        <Table
-          rows={keys.value.value?.keys ?? []}
-          keyOf={({ id }) => id}
-          columns={[
-            { head: "Name", cell: ({ name }) => name ?? <span class="soft">no name</span> },
-            { head: "Begins with", cell: ({ begins }) => <code>{begins}…</code> },
-            { head: "Sees mail to", cell: (key) => <Scope of={key} /> },
-            {
-              head: "Last used",
-              cell: ({ last_used_at }) => (last_used_at === null ? "never" : <Time at={last_used_at} />)
-            },
-            {
-              head: "Revoke",
-              isHeadHidden: true,
-              cell: (key) => (
-                <button
-                  type="button"
-                  class="small"
-                  aria-label={`Revoke ${key.name ?? key.begins}`}
-                  disabled={isRunning.value}
-                  onClick={() => void revoke(key.id)}
-                >
-                  Revoke
-                </button>
-              )
-            }
-          ]}
-        />
-      )}
-    </section>
-  )
-}
-
-const Scope = ({ of: { domain_id, pattern, scope } }: { readonly of: WorkspaceKey }) => (
-  <span title={domain_id === null ? undefined : `of the domain ${domain_id}`}>
-    {scope === "ingest" ? (
-      <span class="soft">none: it hands mail over</span>
-    ) : pattern === null ? (
-      <span class="soft">all addresses</span>
-    ) : (
-      <>
-        <code>{pattern}</code>
-        {domain_id !== null && <span class="soft"> of one domain</span>}
-      </>
-    )}
-  </span>
-)
