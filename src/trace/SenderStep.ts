@@ -1,3 +1,4 @@
+import { simulatedAddress } from "../model/InboundEmail.ts"
 import type { AlignmentReason, RuleHold } from "../model/Trust.ts"
 import type { ReadMail } from "./TracedMail.ts"
 import { type TraceOutcome, type TraceStep, wrong } from "./TraceEntry.ts"
@@ -21,7 +22,7 @@ const reasonOf = (tail: string | null): string | undefined => {
 
 /** The last step of a mail that a sender rule holds. */
 export const of = (
-  { author, domainId, eventId, tail }: ReadMail,
+  { author, domainId, eventId, relayed, remoteAddress, tail }: ReadMail,
   reason: RuleHold | "mail_loop"
 ): { readonly outcome: TraceOutcome; readonly step: TraceStep } => {
   const release = `POST /api/domains/${domainId}/events/${eventId}/release`
@@ -49,7 +50,9 @@ export const of = (
             "state",
             null,
             `Held, because no sender rule allows it. A rule for ${author} would not count, since ${doubt}`,
-            `Look whether it is forged. ${release} delivers it. Allow its network or envelope if it comes this way again`
+            remoteAddress === simulatedAddress
+              ? `${release} delivers it. Simulate it with {"authentication": {"dmarc": "pass"}} for a confirmed author`
+              : `Look whether it is forged. ${release} delivers it.${relayed ? "" : " Allow its network or envelope if it comes this way again"}`
           )
   }
 }

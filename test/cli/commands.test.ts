@@ -351,6 +351,13 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         for (const which of [rule.id, "SPAM@acme.example"]) {
           assert.strictEqual((yield* run("senders", "remove", inbox.domain, which, "--yes")).code, 0)
         }
+        const shown = yield* run("senders", "allow", inbox.domain, "beta.example")
+        assert.match(shown.stdout, /^list +allow$/m)
+        assert.notMatch(shown.stdout, /^action/m, "Nothing is held by an allow rule")
+        const listed = yield* run("senders", "list", inbox.domain)
+        assert.match(listed.stdout, /\tallow\tauthor\tbeta\.example\t-\t/)
+        assert.match(listed.stdout, /\tblock\tenvelope\tacme\.example\thold\t/)
+        yield* run("senders", "remove", inbox.domain, "beta.example", "--yes")
         const { sender_rules: left } = yield* json("senders", "list", inbox.domain)
         assert.deepStrictEqual(
           left.map((one: { readonly list: string; readonly value: string }) => [one.list, one.value]),
@@ -558,6 +565,31 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(both.stderr, "--file: Expected no --sample, --subject or --text beside it\n")
         assert.strictEqual(both.code, 1)
       }).pipe(Effect.scoped)
+    )
+
+    it.effect("tell why a simulated mail is held, and which command delivers it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { run } = yield* person(inbox.key)
+        const simulate = run("simulate", "--domain", inbox.domain, "--from", "eve@stranger.example", "--wait", "60s")
+        const plain = yield* simulate
+        assert.strictEqual(
+          plain.stderr,
+          `Held, because no webhook takes it. Set one with \`inlet domains webhook ${inbox.domain} URL\`, then \`inlet replay ${plain.stdout.trim()}\` delivers it\n`
+        )
+        yield* run("senders", "allow", inbox.domain, "partner.example")
+        const held = yield* simulate
+        const eventId = held.stdout.trim()
+        assert.strictEqual(
+          held.stderr,
+          `Held, because no sender rule allows it. \`inlet senders release ${inbox.domain} ${eventId}\` delivers it\n`
+        )
+        const refused = yield* run("senders", "release", inbox.domain, eventId, "--allow")
+        assert.strictEqual(refused.code, 1)
+        assert.include(refused.stderr, 'simulate it again with {"authentication": {"dmarc": "pass"}}')
+        assert.strictEqual((yield* run("senders", "release", inbox.domain, eventId)).code, 0)
+      })
     )
 
     it.effect("create a key for the mail of a pattern or a domain, and list what it sees", () =>

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentTransformer, type Transformer } from "effect/sql/Statement"
+import { DomainId } from "../../src/model/Domain.ts"
 import * as ExpiredMail from "../../src/retention/ExpiredMail.ts"
 import { eventually } from "../Eventually.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -10,7 +11,7 @@ import * as TestDatabase from "../TestDatabase.ts"
 /** A domain with an expired mail that no webhook has. */
 const domainWithLoss = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [workspace, domain] = [randomUUID(), randomUUID()]
+  const [workspace, domain] = [randomUUID(), DomainId.make(randomUUID())]
   yield* sql`INSERT INTO workspaces (id, name, api_key_hash, signing_secret) VALUES (${workspace}, '', ${workspace}, '')`
   yield* sql`
     INSERT INTO domains (id, workspace_id, name, origin, status, verified_at)

@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Effect, Option } from "effect"
+import { Effect, Option, Struct } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SenderMatch, type SenderRule } from "../../model/SenderRule.ts"
 import * as Answer from "../terminal/Answer.ts"
@@ -17,7 +17,8 @@ const row = ({ action, id, list, match, note, value, webhook_id }: SenderRule) =
   list,
   match,
   value,
-  action,
+  // What becomes of blocked mail. An allow rule has none.
+  action: list === "allow" ? "-" : action,
   webhook: webhook_id ?? "-",
   note: note ?? "-"
 })
@@ -75,7 +76,8 @@ const create = (list: "allow" | "block", meaning: string) =>
           })
         })
       )
-      yield* Answer.record(json, { ...rule })
+      // What becomes of blocked mail.
+      yield* Answer.record(json, list === "allow" && !json ? Struct.omit(rule, ["action"]) : rule)
     })
   ).pipe(Command.withDescription(meaning))
 

@@ -1,6 +1,10 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Duration, Effect, FileSystem, Option } from "effect"
+import { Console, Duration, Effect, FileSystem, Option } from "effect"
 import { Command, Flag } from "effect/cli"
+import type { Delivery } from "../../model/Delivery.ts"
+import type { DomainName } from "../../model/Domain.ts"
+import type { EventId } from "../../model/InboundEvent.ts"
+import type { HoldReason } from "../../model/Trust.ts"
 import { SampleName } from "../../simulate/Sample.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -51,24 +55,35 @@ export const command = Command.make(
         ? { sample: "code" as const }
         : words
     const seconds = Math.ceil(Duration.toSeconds(wait))
-    const answer = yield* Service.ask(place, (api) =>
-      Effect.flatMap(
-        Service.domainOrOnly(api, Option.getOrUndefined(Option.orElse(domain, () => Option.map(to, domainOf)))),
-        ({ id }) =>
-          api.simulate.simulate({
-            params: { id },
-            query: { wait: seconds, ...Given.of({ from, recipient: to }) },
-            headers: {},
-            payload
-          })
-      )
+    const { answer, held } = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const { domain: name, id } = yield* Service.domainOrOnly(
+          api,
+          Option.getOrUndefined(Option.orElse(domain, () => Option.map(to, domainOf)))
+        )
+        const answer = yield* api.simulate.simulate({
+          params: { id },
+          query: { wait: seconds, ...Given.of({ from, recipient: to }) },
+          headers: {},
+          payload
+        })
+        const events = "events" in answer ? answer.events.filter(({ delivery }) => delivery === "held") : []
+        const held = yield* Effect.forEach(json ? [] : events, ({ event_id: eventId }) =>
+          Effect.map(api.events.get({ params: { id, eventId } }), ({ delivery }) =>
+            heldBecause(delivery, name, eventId)
+          )
+        )
+        return { answer, held }
+      })
     )
     if ("events" in answer) {
-      return yield* Answer.lines(
+      yield* Answer.lines(
         json,
         answer,
         answer.events.map(({ event_id }) => event_id)
       )
+      return yield* Effect.forEach(held, (line) => Console.error(line), { discard: true })
     }
     const { inbound_email_id } = answer
     if (seconds === 0) return yield* Answer.lines(json, answer, [inbound_email_id])
@@ -81,5 +96,19 @@ export const command = Command.make(
   Command.withDescription("Simulate an incoming mail, and print the event_id"),
   Command.provide(NodeHttpClient.layerUndici)
 )
+
+const because: { readonly [Reason in HoldReason]: string } = {
+  sender_not_allowed: "no sender rule allows it",
+  sender_blocked: "a sender rule blocks it",
+  mail_loop: "its author sent too many answers to this address in an hour",
+  spam: "the mail scanner calls it spam",
+  virus: "the mail scanner found a virus"
+}
+
+/** Why a mail that is not delivered is held, and which command delivers it. */
+const heldBecause = ({ reason }: Delivery, domain: DomainName, id: EventId) =>
+  reason === undefined
+    ? `Held, because no webhook takes it. Set one with \`inlet domains webhook ${domain} URL\`, then \`inlet replay ${id}\` delivers it`
+    : `Held, because ${because[reason]}. \`inlet senders release ${domain} ${id}\` delivers it`
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1)

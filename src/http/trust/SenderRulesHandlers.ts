@@ -4,6 +4,7 @@ import { Domains } from "../../domains/Domains.ts"
 import { Events } from "../../events/Events.ts"
 import { Conflict } from "../../model/ApiError.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import { type Envelope, isObserved, simulatedAddress } from "../../model/InboundEmail.ts"
 import { InboundEvent } from "../../model/InboundEvent.ts"
 import { SenderRules } from "../../trust/SenderRules.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
@@ -51,10 +52,11 @@ export const layer = HttpApiBuilder.group(
           if (reason === "sender_blocked") return yield* new Conflict({ message: staysBlocked })
           yield* room.reserve(listed.bytes)
           const { payload: text } = yield* events.payload(id, listed)
-          const { from, trust, webhook_id } = judged(text)
-          if (trust?.aligned !== true) return yield* new Conflict({ message: notConfirmed })
-          return yield* rules.allow(id, from, webhook_id)
-        }).pipe(Effect.catchTag("Invalid", () => new Conflict({ message: notConfirmed })))
+          const { envelope, from, trust, webhook_id } = judged(text)
+          const refusal = new Conflict({ message: notConfirmed(envelope) })
+          if (trust?.aligned !== true) return yield* refusal
+          return yield* Effect.catchTag(rules.allow(id, from, webhook_id), "Invalid", () => refusal)
+        })
         const sender_rule = payload.allow === true ? yield* allowed : null
         return { event_id: eventId, delivery: yield* events.release(id, eventId), sender_rule }
       })
@@ -62,9 +64,9 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-const { from, trust, webhook_id } = InboundEvent.fields
+const { envelope, from, trust, webhook_id } = InboundEvent.fields
 
-const judged = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ from, trust, webhook_id })))
+const judged = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ envelope, from, trust, webhook_id })))
 
 const notHeld =
   "Neither a sender rule nor the mail scanner holds this event. POST /api/domains/{id}/events/{eventId}/replay delivers an event that is held for another reason, or again"
@@ -75,5 +77,11 @@ const isScanned =
 const staysBlocked =
   "A block rule holds this event, and counts before any allow rule. Release it without allow, or remove the rule with DELETE /api/domains/{id}/sender-rules/{ruleId}. The event names it in trust.rule"
 
-const notConfirmed =
-  "The author of this event is not confirmed, so a rule that allows it would not match. The event says why in trust.reasons. Release it without allow, or allow its network or envelope"
+/** A rule about network or envelope allows only mail whose client Inlet itself saw. */
+const notConfirmed = (envelope: Envelope) => {
+  const refusal =
+    "The author of this event is not confirmed, so a rule that allows it would not match. The event says why in trust.reasons. Release it without allow"
+  if (isObserved(envelope)) return `${refusal}, or allow its network or envelope`
+  if (envelope.remoteAddress !== simulatedAddress) return refusal
+  return `${refusal}, or simulate it again with {"authentication": {"dmarc": "pass"}}, which confirms the author of a simulated mail`
+}
