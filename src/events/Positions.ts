@@ -7,7 +7,8 @@ import { noSuchCursor } from "../model/Page.ts"
 import type * as ExpiredEvents from "./ExpiredEvents.ts"
 import * as Mark from "./Mark.ts"
 
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+/** Some languages write UUIDs in capitals. */
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** Finds positions among the events of a domain. `only` is the pattern of a key with a limit. */
 export const make = (sql: SqlClient.SqlClient, expired: Effect.Success<typeof ExpiredEvents.make>) => {

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer, Record, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -129,6 +129,7 @@ const make = Effect.gen(function* () {
 
   const create: Webhooks["Service"]["create"] = Effect.fn("Webhooks.create")(function* (domainId, draft, owner) {
     const pattern = draft.pattern.toLowerCase()
+    const kinds = inSmall(draft.kinds)
     const id = WebhookId.make(yield* random.uuidV7())
     yield* EarlierVersion.refuse(sql)
     const { madeKey: signingKey, wire } = yield* wires.resolve(id, WebhookWire.plain, draft.wire)
@@ -141,8 +142,8 @@ const make = Effect.gen(function* () {
           })
         }
         yield* checkTies(pattern, others)
-        yield* checkKinds(draft.kinds, others)
-        const [row] = yield* rows.insert({ ...draft, ...wire, pattern, id, domainId })
+        yield* checkKinds(kinds, others)
+        const [row] = yield* rows.insert({ ...draft, ...wire, kinds, pattern, id, domainId })
         if (row === undefined) return yield* Effect.die("no row of a webhook inserted")
         if (owner === "workspace") return { webhook: toWebhook(row), secret: undefined, signingKey }
         const secret = yield* giveSecret(domainId, id)
@@ -167,10 +168,10 @@ const make = Effect.gen(function* () {
           )
         }
         const description = change.description === undefined ? before.description : change.description
-        const kinds = change.kinds ?? before.kinds
+        const kinds = change.kinds === undefined ? before.kinds : inSmall(change.kinds)
         if (change.kinds !== undefined) {
           yield* checkKinds(
-            change.kinds,
+            kinds,
             all.filter((other) => other !== before)
           )
         }
@@ -249,6 +250,9 @@ const checkTies = (pattern: string, others: ReadonlyArray<WebhookRows.WebhookRow
         : `An address could match both ${pattern} and ${tied.pattern}, the pattern of the webhook ${tied.id}, with as many literal characters each. Make one of them longer, or change that webhook`
   })
 }
+
+/** The ids as the database writes them. */
+const inSmall = (kinds: WebhookKinds): WebhookKinds => Record.map(kinds, (id) => WebhookId.make(id.toLowerCase()))
 
 /** Refuses kinds of mail that would go to no other webhook of the domain. */
 const checkKinds = (kinds: WebhookKinds, others: ReadonlyArray<WebhookRows.WebhookRow>) => {

@@ -16,7 +16,8 @@ export const find = Effect.fnUntraced(function* (
   which: string
 ) {
   const { webhooks } = yield* api.webhooks.list({ params: { id } })
-  const webhook = webhooks.find((one) => one.id === which || one.pattern === which.toLowerCase())
+  const wanted = which.toLowerCase()
+  const webhook = webhooks.find((one) => one.id === wanted || one.pattern === wanted)
   if (webhook !== undefined) return webhook
   return yield* new CommandFailed({
     message: `No webhook ${which} in ${domain}: \`inlet webhooks list ${domain}\` shows them`
