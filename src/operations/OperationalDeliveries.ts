@@ -1,9 +1,10 @@
 import { Context, type Duration, Effect, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Asker } from "../database/Turns.ts"
+import * as FailureReason from "../delivery/FailureReason.ts"
 import * as NextAttempt from "../delivery/NextAttempt.ts"
 import { OpenedSecrets } from "../delivery/OpenedSecrets.ts"
-import { WebhookSender } from "../delivery/WebhookSender.ts"
+import { failed, WebhookSender } from "../delivery/WebhookSender.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork } from "../schedule/DueWork.ts"
 import { type Claim, OperationalQueue } from "./OperationalQueue.ts"
@@ -32,9 +33,18 @@ export const layer = Layer.effectDiscard(
     const send = Effect.fn("OperationalDeliveries.send")(function* (claim: Claim) {
       const { attempt, eventId, payload, url, workspaceId } = claim
       const outcome = yield* secrets.open(claim).pipe(
-        Effect.flatMap((opened) =>
-          sender.send({ eventId, payload: Buffer.from(payload), secrets: opened, url, workspaceId })
-        ),
+        Effect.matchCauseEffect({
+          onSuccess: (opened) =>
+            sender.send({ eventId, payload: Buffer.from(payload), secrets: opened, url, workspaceId }),
+          // An attempt that failed, or it would be claimed again for ever.
+          onFailure: (cause) =>
+            Effect.as(
+              Effect.logError("The signing secret of a workspace could not be decrypted", cause).pipe(
+                Effect.annotateLogs({ event_id: eventId, workspace_id: workspaceId })
+              ),
+              failed(FailureReason.unreadableSecret)
+            )
+        }),
         Effect.onInterrupt(() => Effect.ignore(queue.giveBack(claim)))
       )
       if (outcome.error === null) return yield* queue.settle(claim, { error: null, wait: null })

@@ -86,6 +86,23 @@ layer(Operations.layer(settings), { excludeTestServices: true, timeout: "60 seco
       })
     )
 
+    it.effect("whose signing secret can't be opened is dead after the last attempt, and says why", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const receiver = yield* WebhookReceiver.make
+        const { delivery, domainId, set, workspaceId } = yield* Operations.workspace
+        yield* set(receiver.url)
+        yield* sql`UPDATE workspaces SET signing_secret = 'of another key' WHERE id = ${workspaceId}`
+        yield* Operations.pause(domainId)
+        assert.deepInclude(yield* delivery("dead"), {
+          attempts: 3,
+          last_error: "the signing secret can't be opened",
+          next_attempt_at: null
+        })
+        assert.lengthOf(yield* receiver.all, 0)
+      })
+    )
+
     it.effect("at a webhook that hangs delays no other workspace", () =>
       Effect.gen(function* () {
         const [slow, quick] = [yield* WebhookReceiver.make, yield* WebhookReceiver.make]
