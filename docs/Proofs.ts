@@ -726,7 +726,8 @@ export const proofs: ReadonlyArray<Proof> = [
     promise: "A request with an Idempotency-Key runs once within 24 hours",
     tests: [
       ["test/http/requests/Idempotency.test.ts", "buys once for concurrent repeats"],
-      ["test/http/requests/Idempotency.test.ts", "is executed again after a day, or after its process died"]
+      ["test/http/requests/Idempotency.test.ts", "is executed again after a day, or after its process died"],
+      ["test/http/requests/KeptAnswers.test.ts", "is given and stored later, if the database fails after the work"]
     ]
   },
   {

@@ -37,7 +37,7 @@ export interface Turn extends KeyedRequest {
 export const keptHours = 24
 
 /** The age at which a running request counts as lost, because its process has died. */
-const mostMinutes = 5
+export const mostMinutes = 5
 
 /** Forgets the requests of a process that no longer exists. */
 export const endLeases = (sql: SqlClient.SqlClient) => sql`DELETE FROM idempotency_keys WHERE answer IS NULL`

@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto"
-import { Cause, Effect, Exit, Fiber, FiberSet, Layer, Option, Schema } from "effect"
+import { Cause, Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schedule, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Conflict, Invalid, NotFound, TooManyRequests, Unprocessable } from "../../model/ApiError.ts"
-import { type Answer, IdempotencyKeys, isAnswer } from "../../workspaces/IdempotencyKeys.ts"
+import { type Answer, IdempotencyKeys, isAnswer, mostMinutes, type Turn } from "../../workspaces/IdempotencyKeys.ts"
 import { CurrentWorkspace } from "./CurrentWorkspace.ts"
 import * as DatabaseErrors from "./DatabaseErrors.ts"
+
+/** An answer changes nothing once another request has taken the turn over, which is possible after five minutes. */
+const untilLost = Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: Duration.minutes(mostMinutes) }))
 
 const form = "Expected 1 to 255 printable ASCII characters, such as a UUID"
 
@@ -15,7 +18,7 @@ export const headers = {
   "idempotency-key": Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[!-~]{1,255}$/, { message: form })).annotate({
       description:
-        "Makes the request safe to repeat. Inlet runs it once per key within 24 hours and repeats the answer. 422 for another body, 409 while the first request is running. 5xx answers are not stored."
+        "Makes the request safe to repeat. Inlet runs it once per key within 24 hours and repeats the answer. 422 for another body, 409 while the first request is running. 5xx answers are not stored. If the process ends, or the database is away for five minutes, after the work and before its answer is stored, a repetition after five minutes runs the work again."
     })
   )
 }
@@ -30,6 +33,17 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
     Effect.gen(function* () {
       const keys = yield* IdempotencyKeys
       const underWay = yield* FiberSet.make()
+
+      /** Stores the answer, in an outage of the database after it. What was done is answered meanwhile. */
+      const keep = (turn: Turn, answer: Answer) =>
+        Effect.catch(keys.keep(turn, answer), (error) =>
+          Effect.logWarning(
+            "The answer to an Idempotency-Key could not be stored. Inlet tries until it is",
+            error
+          ).pipe(
+            Effect.andThen(keys.keep(turn, answer).pipe(Effect.retry(untilLost), Effect.ignore, FiberSet.run(underWay)))
+          )
+        )
 
       return Idempotency.of((httpEffect) =>
         Effect.gen(function* () {
@@ -51,7 +65,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
           if ("_tag" in turn) return yield* again(turn)
           const work = Effect.onExit(httpEffect, (exit) => {
             const answer = answerOf(exit)
-            return answer === undefined ? keys.forget(turn) : keys.keep(turn, answer)
+            return answer === undefined ? keys.forget(turn) : keep(turn, answer)
           })
           // The work continues after a disconnect, so a repeated request finds the answer.
           return yield* Fiber.join(yield* FiberSet.run(underWay, work))
