@@ -78,11 +78,17 @@ export const makeAll = Effect.gen(function* () {
             WHERE earlier.workspace_id = input.workspace_id AND earlier.id >= ${today}::uuid LIMIT ${mostOfDay}
           ) AS today
         ) <= ${mostOfDay}
+        -- The same order in all processes, because each waits for events of the others with the same key.
+        ORDER BY subject, kind
         ON CONFLICT (subject, kind, period) DO NOTHING
         RETURNING id, workspace_id
       ), woken AS (
         UPDATE operational_webhooks SET turn_at = least(turn_at, now())
-        WHERE workspace_id IN (SELECT workspace_id FROM recorded)
+        -- Locked in the order of their ids, so that two processes that record at the same time wait for each other.
+        WHERE workspace_id = ANY(ARRAY(
+          SELECT workspace_id FROM operational_webhooks WHERE workspace_id IN (SELECT workspace_id FROM recorded)
+          ORDER BY workspace_id FOR NO KEY UPDATE
+        ))
         RETURNING workspace_id
       ), queued AS (
         INSERT INTO operational_deliveries (event_id, workspace_id, next_attempt_at)
