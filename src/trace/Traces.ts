@@ -63,7 +63,7 @@ export class Traces extends Context.Service<
               ...(scope === "all" || scope.limit?.domainId == null ? [] : [sql`id = ${scope.limit.domainId}`]),
               ...(name === undefined ? [] : [sql`name = ${name}`])
             ])}
-            ORDER BY id DESC LIMIT ${mostDomains}
+            ORDER BY id DESC LIMIT ${mostDomains + 1}
           `,
           (rows) => rows.map(({ id }) => id)
         )
@@ -98,7 +98,9 @@ export class Traces extends Context.Service<
         const place = cursor === undefined ? undefined : yield* placeOf(cursor)
         const name = to === undefined ? undefined : DomainNames.canonical(to.slice(to.lastIndexOf("@") + 1))
         const isOfAll = scope === "all" && name === undefined
-        const domainIds = isOfAll ? ("all" as const) : yield* domainsOf(scope, name)
+        const known = isOfAll ? ("all" as const) : yield* domainsOf(scope, name)
+        const isPart = known !== "all" && known.length > mostDomains
+        const domainIds = known === "all" ? known : known.slice(0, mostDomains)
         const wanted = {
           ...asked,
           only: scope === "all" ? undefined : scope.limit?.pattern,
@@ -131,14 +133,12 @@ export class Traces extends Context.Service<
         return {
           entries: shown.map(({ entry }) => entry),
           nextCursor: last === undefined ? null : TraceCursor.encode(last),
-          hint:
-            last !== undefined
+          // On each page, because few look at the last one.
+          hint: isPart
+            ? onlyNewest
+            : last !== undefined || shown.length > 0
               ? null
-              : domainIds.length === mostDomains
-                ? onlyNewest
-                : shown.length > 0
-                  ? null
-                  : yield* explain(scope, domainIds, { ...wanted, to })
+              : yield* explain(scope, domainIds, { ...wanted, to })
         }
       })
 

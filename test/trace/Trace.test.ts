@@ -472,6 +472,15 @@ layer(
       assert.lengthOf(all.entries, 0)
       assert.match(all.hint, /^This searched the newest 1,000 domains\. Name the recipient/)
       assert.isNull((yield* of({ to: `1.${name}` })).hint)
+
+      for (const local of ["a", "b"]) yield* inlet.send({ to: `${local}@1001.${name}`, from: "ada@unique.example" })
+      yield* eventually(of({}), ({ entries }) => entries.length === 2)
+      const first = yield* of({ limit: "1" })
+      assert.isNotNull(first.next_cursor)
+      assert.match(first.hint, /^This searched the newest 1,000 domains/, "Also on a page that is not the last")
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM domains WHERE name = ${`1.${name}`}`
+      assert.isNull((yield* of({ limit: "1" })).hint, "All 1,000 are searched")
     })
   )
 
