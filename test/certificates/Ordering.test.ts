@@ -172,6 +172,36 @@ describe("A refused order", () => {
       assert.notStrictEqual(yield* serial, "none")
     }))
 
+  test("is looked at as often as the authority says in Retry-After", () =>
+    Effect.gen(function* () {
+      const acme = yield* Acme
+      const services = yield* Effect.context<SqlClient.SqlClient>()
+      yield* acme.looks(({ token }) =>
+        Effect.delay(Effect.orDie(Effect.provide(World.answered(token), services)), "300 millis")
+      )
+      yield* acme.mishaps("authz", { wait: "9" }, { wait: "1" })
+      yield* World.order()
+      assert.notStrictEqual(yield* serial, "none")
+      // Once to find the challenge, once while the authority looks, and once after a second.
+      assert.strictEqual(acme.asked("authz"), 3)
+    }))
+
+  test("is continued later if Retry-After is longer than a step may take", () =>
+    Effect.gen(function* () {
+      const acme = yield* Acme
+      yield* acme.mishaps("authz", { wait: "0" }, { wait: "7200" })
+      const services = yield* Effect.context<SqlClient.SqlClient>()
+      yield* acme.looks(({ token }) =>
+        Effect.delay(Effect.orDie(Effect.provide(World.answered(token), services)), "300 millis")
+      )
+      yield* World.order()
+      assert.match(`${(yield* World.row).problem}`, /asks to come back in 7200 s/)
+      yield* World.lookHere
+      yield* World.pass(2.1)
+      yield* World.order()
+      assert.strictEqual(acme.asked("newOrder"), 1)
+    }))
+
   const faults: ReadonlyArray<readonly [string, Resource, Mishap, RegExp]> = [
     ["is unavailable", "newOrder", { status: 503, type: "serverInternal", detail: "Maintenance" }, /says: Maintenance/],
     ["breaks the connection", "newAccount", "lost", /does not answer \(ECONNRESET\)/],

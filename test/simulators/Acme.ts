@@ -24,6 +24,8 @@ export type Mishap =
   | "lost"
   | { readonly status: number; readonly type: string; readonly detail: string; readonly retryAfter?: string }
   | { readonly hold: Effect.Effect<void> }
+  /** `Retry-After` of an answer without a fault. */
+  | { readonly wait: string }
   | { readonly redirect: string }
   | { readonly bytes: number }
 
@@ -273,6 +275,10 @@ export class Acme extends Context.Service<
               if ("hold" in mishap) {
                 yield* mishap.hold
                 return send(yield* usual)
+              }
+              if ("wait" in mishap) {
+                const { headers, ...rest } = yield* usual
+                return send({ ...rest, headers: { ...headers, "retry-after": mishap.wait } })
               }
               if ("redirect" in mishap) return send({ status: 302, headers: { location: mishap.redirect } })
               if ("bytes" in mishap) return send({ status: 200, body: "x".repeat(mishap.bytes) })

@@ -1,6 +1,6 @@
 import type { Authorization, Order as PlacedOrder } from "acme-client"
-import { type Duration, Effect, FileSystem, Layer, Redacted, Schedule, Schema } from "effect"
-import type { AcmeProblem } from "./AcmeRequests.ts"
+import { Duration, Effect, FileSystem, Layer, Redacted, Schema } from "effect"
+import type { AcmeProblem, Answered } from "./AcmeRequests.ts"
 import {
   CertificateAuthority,
   type Order,
@@ -47,14 +47,16 @@ export const layer = (options: Options) =>
         requests.trust(roots)
         const client = new acme.Client({ directoryUrl: directory, accountKey: Redacted.value(order.accountKey) })
 
-        const call = <A>(work: () => Promise<A>, step: "account" | "order" = "order"): Effect.Effect<A, OrderError> =>
+        const ask = <A>(work: () => Promise<A>, step: "account" | "order" = "order") =>
           Effect.tryPromise({
             try: (signal) => requests.within(signal, work),
-            catch: (cause) =>
+            catch: (cause): OrderError =>
               cause instanceof requests.AcmeProblem
                 ? errorOf(place, cause, step)
                 : new Unreachable({ message: `${place} gave an answer that is not ACME`, retryAfterSeconds: null })
           })
+        const call = <A>(work: () => Promise<A>, step: "account" | "order" = "order"): Effect.Effect<A, OrderError> =>
+          Effect.map(ask(work, step), ({ value }) => value)
 
         /** The authority's reason on an invalid order or challenge. */
         const refusal = (error: unknown) =>
@@ -63,22 +65,37 @@ export const layer = (options: Options) =>
             message: `${place} refused the order: ${requests.detailOf(error) || "without a reason"}`
           })
 
-        /** Asks until the state is final. */
-        const settled = <A>(ask: Effect.Effect<A, OrderError>, isFinal: (answer: A) => boolean) =>
-          ask.pipe(
-            Effect.repeat({ schedule: Schedule.spaced(interval), until: isFinal }),
+        /**
+         * Asks until the state is final, as often as `Retry-After` says (RFC 8555, section 7.5.1). The order is continued
+         * later if that is longer than the patience.
+         */
+        const settled = <A>(look: Effect.Effect<Answered<A>, OrderError>, isFinal: (answer: A) => boolean) =>
+          Effect.gen(function* () {
+            for (;;) {
+              const { retryAfterSeconds, value } = yield* look
+              if (isFinal(value)) return value
+              const asked = Duration.seconds(retryAfterSeconds ?? 0)
+              if (Duration.isGreaterThan(asked, Duration.fromInputUnsafe(patience))) {
+                return yield* new Unreachable({
+                  message: `${place} asks to come back in ${retryAfterSeconds} s`,
+                  retryAfterSeconds
+                })
+              }
+              yield* Effect.sleep(Duration.max(asked, Duration.fromInputUnsafe(interval)))
+            }
+          }).pipe(
             Effect.timeoutOrElse({
               duration: patience,
               orElse: () => Effect.fail(new Unreachable({ message: `${place} took too long`, retryAfterSeconds: null }))
             })
           )
 
-        const look = (placed: PlacedOrder) => call(() => client.getOrder(placed))
+        const look = (placed: PlacedOrder) => ask(() => client.getOrder(placed))
 
         const earlier = Effect.fnUntraced(
           function* (url: string) {
             // The library only reads the URL.
-            const found = yield* look({ url } as PlacedOrder)
+            const { value: found } = yield* look({ url } as PlacedOrder)
             return found.status === "invalid" ? undefined : found
           },
           Effect.catchTag("Refused", () => Effect.succeed(undefined))
@@ -103,8 +120,11 @@ export const layer = (options: Options) =>
           const answer = yield* call(() => client.getChallengeKeyAuthorization(offered))
           yield* order.prove({ host: authorization.identifier.value, token: offered.token, answer })
           yield* call(() => client.completeChallenge(offered))
-          const looked = call(() => client.getAuthorizations(placed)).pipe(
-            Effect.map((all) => all.find(({ url }) => url === authorization.url) ?? authorization)
+          const looked = ask(() => client.getAuthorizations(placed)).pipe(
+            Effect.map(({ value: all, ...answer }) => ({
+              ...answer,
+              value: all.find(({ url }) => url === authorization.url) ?? authorization
+            }))
           )
           const decided = yield* settled(looked, ({ status }) => status !== "pending")
           if (decided.status !== "valid") {

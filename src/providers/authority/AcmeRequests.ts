@@ -28,13 +28,23 @@ class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequ
 interface Call {
   readonly signal: AbortSignal
   left: number
+  /** `Retry-After` of the last answer, in seconds. */
+  retryAfterSeconds: number | null
 }
 
 const calls = new AsyncLocalStorage<Call>()
 
+/** What the library made of an answer, and its `Retry-After` in seconds. */
+export interface Answered<A> {
+  readonly value: A
+  readonly retryAfterSeconds: number | null
+}
+
 /** Bounds the requests of a call of the library, which end with the signal. */
-export const within = <A>(signal: AbortSignal, work: () => Promise<A>): Promise<A> =>
-  calls.run({ signal, left: mostRequests }, work)
+export const within = <A>(signal: AbortSignal, work: () => Promise<A>): Promise<Answered<A>> => {
+  const call: Call = { signal, left: mostRequests, retryAfterSeconds: null }
+  return calls.run(call, work).then((value) => ({ value, retryAfterSeconds: call.retryAfterSeconds }))
+}
 
 const Document = Schema.Struct({
   type: Schema.optionalKey(Schema.String),
@@ -86,13 +96,16 @@ axios.interceptors.request.use((config) => {
 axios.interceptors.response.use(
   (response) => {
     const type = typeOf(response.data)
+    const retryAfterSeconds = secondsOf(response.headers["retry-after"], response.headers.date)
+    const call = calls.getStore()
+    if (call !== undefined) call.retryAfterSeconds = retryAfterSeconds
     // The library repeats a request with a bad nonce.
     if (response.status < 300 || type === "badNonce") return response
     throw new AcmeProblem({
       status: response.status,
       type,
       detail: detailOf(response.data),
-      retryAfterSeconds: secondsOf(response.headers["retry-after"], response.headers.date)
+      retryAfterSeconds
     })
   },
   (error: { readonly code?: unknown }) => {
