@@ -15,6 +15,9 @@ import type { OrderRow } from "./Orders.ts"
 /** Number of requests to register without effect after which an order fails. */
 const mostRegistrations = 5
 
+/** Stands for the number of requests once the registrar has taken the order, so that it gets no other one. */
+const accepted = 1_000
+
 /** The time of one step, in which a vendor answers several calls. Tests shorten it. */
 export const StepTime = Context.Reference("inlet/purchase/StepTime", {
   defaultValue: (): Duration.Input => "1 minute"
@@ -61,6 +64,8 @@ export const make = Effect.gen(function* () {
     yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
     const ours = Effect.mapError(registrar.holds(order.name), uncertain)
     if (!(yield* ours)) {
+      // The registry may register the name at any time, so there is no refund either.
+      if (order.registrations >= accepted) return yield* notYet(order)
       if (order.registrations >= mostRegistrations) {
         return yield* fail(order, "The registrar did not register the name")
       }
@@ -72,6 +77,11 @@ export const make = Effect.gen(function* () {
           order.registrations === 0 || error.reason._tag === "Uncertain"
             ? Effect.fail(error)
             : Effect.flatMap(ours, (yes) => (yes ? Effect.void : Effect.fail(uncertain(error))))
+        ),
+        Effect.tapErrorTag("RegistrarError", ({ reason }) =>
+          reason._tag === "Uncertain" && reason.isAccepted === true
+            ? Effect.asVoid(sql`UPDATE orders SET registrations = ${accepted} WHERE id = ${order.id}`)
+            : Effect.void
         )
       )
     }
@@ -176,6 +186,12 @@ export const make = Effect.gen(function* () {
 
   return { step, fail }
 })
+
+const notYet = ({ registrar }: OrderRow) =>
+  new RegistrarError({
+    registrar,
+    reason: new Uncertain({ message: "the registry has not registered the name yet", isAccepted: true })
+  })
 
 /** This call had no effect, but an earlier one may have succeeded. */
 const uncertain = ({ reason, registrar }: RegistrarError) =>

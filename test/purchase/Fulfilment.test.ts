@@ -157,6 +157,29 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
+    it.effect("takes the order and registers days later gives 202, one registration and no refund", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.pending("later.com", true)
+        const { json, status } = yield* someone.buy("later.com")
+        assert.deepStrictEqual([status, json.status, json.domain_id], [202, "registering", null])
+        for (let look = 0; look < 6; look++) yield* another("holds", json.order_id)
+        assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+        assert.strictEqual(yield* vendor.asked("register"), before + 1)
+        assert.deepStrictEqual((yield* someone.get("/api/domains")).json.domains, [])
+        yield* assertCharged(someone, json.order_id)
+
+        yield* vendor.pending("later.com", false)
+        yield* letDue(json.order_id)
+        yield* someone.orderThatIs(json.order_id, "completed")
+        assert.strictEqual(yield* vendor.asked("register"), before + 1)
+        assert.isDefined(yield* vendor.zone("later.com"))
+        yield* assertCharged(someone, json.order_id)
+      })
+    )
+
     it.effect("does nothing and answers nothing gives 202, and the worker looks up and registers once", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor

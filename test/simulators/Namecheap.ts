@@ -146,9 +146,9 @@ const check = ({ Command = "", DomainList = "" }: Parameters, { premiums, prices
 }
 
 /** support/api/methods/domains/get-info/: DomainName; DomainGetInfoResult with Status, ID, DomainName, OwnerName, IsOwner. */
-const getInfo = ({ Command = "", DomainName = "" }: Parameters, { sales }: Account) => {
+const getInfo = ({ Command = "", DomainName = "" }: Parameters, { pending, sales }: Account) => {
   if (belongsToAnother(DomainName)) return error(2016166, "Domain is not associated with your account")
-  if (!sales.has(DomainName)) return error(2019166, `Domain ${DomainName} not found`)
+  if (!sales.has(DomainName) || pending.has(DomainName)) return error(2019166, `Domain ${DomainName} not found`)
   return ok(
     Command,
     element(
@@ -167,7 +167,7 @@ const fields = "FirstName LastName Address1 City StateProvince PostalCode Countr
  * +NNN.NNNNNNNNNN); DomainCreateResult with Registered, ChargedAmount and the ids of the order. Error codes
  * 2015167 (Years), 2010323 (contacts), 2015182 (phone), 2030280 (TLD), 3019166 (not available).
  */
-const create = (parameters: Parameters, { prices, sales }: Account) => {
+const create = (parameters: Parameters, { pending, prices, sales }: Account) => {
   const { Command = "", DomainName = "", Years = "" } = parameters
   const row = prices.get(tldOf(DomainName))
   if (!/^([1-9]|10)$/.test(Years)) return error(2015167, "Validation error from Years")
@@ -192,7 +192,7 @@ const create = (parameters: Parameters, { prices, sales }: Account) => {
       OrderID: "22158",
       TransactionID: "51284",
       WhoisguardEnable: "true",
-      NonRealTimeDomain: "false"
+      NonRealTimeDomain: String(pending.has(DomainName))
     })
   )
 }
@@ -202,10 +202,10 @@ const create = (parameters: Parameters, { prices, sales }: Account) => {
  * TTL1…n (60 to 60000), EmailType; "All host records that are not included into the API call will be deleted".
  * DomainDNSSetHostsResult with IsSuccess. MX records are served with EmailType=MX alone.
  */
-const setHosts = (parameters: Parameters, { sales, zones }: Account) => {
+const setHosts = (parameters: Parameters, { pending, sales, zones }: Account) => {
   const { Command = "", EmailType, SLD = "", TLD = "" } = parameters
   const name = `${SLD}.${TLD}`
-  if (!sales.has(name)) return error(2019166, "Domain not found")
+  if (!sales.has(name) || pending.has(name)) return error(2019166, "Domain not found")
   const records: Array<VendorRecord> = []
   for (let n = 1; parameters[`HostName${n}`] !== undefined; n++) {
     const host = parameters[`HostName${n}`] ?? ""

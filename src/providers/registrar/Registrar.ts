@@ -8,8 +8,14 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {}) 
 /** The vendor refused and did nothing. `message` is the vendor's, without credentials. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
 
-/** No answer or an undecodable one. The request may have been executed. */
-export class Uncertain extends Schema.TaggedError<Uncertain>()("Uncertain", { message: Schema.String }) {}
+/**
+ * No answer or an undecodable one. The request may have been executed. `isAccepted` if it was, and the registry
+ * registers the name later: then `register` is not called again, and `holds` is asked until it is true.
+ */
+export class Uncertain extends Schema.TaggedError<Uncertain>()("Uncertain", {
+  message: Schema.String,
+  isAccepted: Schema.optionalKey(Schema.Literal(true))
+}) {}
 
 export class RegistrarError extends Schema.TaggedError<RegistrarError>()("RegistrarError", {
   registrar: RegistrarName,

@@ -8,10 +8,10 @@ import { NameTaken, Refused, RegistrarError, Uncertain } from "./Registrar.ts"
 
 /**
  * A failed call of a vendor's API. `refused`: nothing was done. `unavailable`: no answer or a server error. `unclear`:
- * an undecodable answer, so anything may have happened.
+ * an undecodable answer, so anything may have happened. `accepted`: the registry does it later.
  */
 export class VendorFailure extends Schema.TaggedError<VendorFailure>()("VendorFailure", {
-  kind: Schema.Literals(["refused", "unavailable", "unclear"]),
+  kind: Schema.Literals(["refused", "unavailable", "unclear", "accepted"]),
   /** The vendor's error number, if any. */
   code: Schema.NullOr(Schema.String),
   message: Schema.String
@@ -25,6 +25,8 @@ export const unavailable = (message: string, code: string | null = null) =>
 
 export const unclear = (message: string, code: string | null = null) =>
   new VendorFailure({ kind: "unclear", code, message })
+
+export const accepted = (message: string) => new VendorFailure({ kind: "accepted", code: null, message })
 
 /** The whole answer as text. Drops the client's own error, which contains the request with credentials. */
 export const exchange = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpClientRequest) =>
@@ -50,7 +52,10 @@ export const asRegistrar =
         const { kind, message } = error
         return new RegistrarError({
           registrar,
-          reason: kind === "refused" ? new Refused({ message }) : new Uncertain({ message })
+          reason:
+            kind === "refused"
+              ? new Refused({ message })
+              : new Uncertain({ message, ...(kind === "accepted" ? { isAccepted: true } : {}) })
         })
       })
     )

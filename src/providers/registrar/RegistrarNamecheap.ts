@@ -120,10 +120,13 @@ export const layer = (options: Options) =>
             WGEnabled: "yes",
             ...contactParameters(options.contact)
           })
-          const { Registered } = yield* Effect.flatMap(
+          const { NonRealTimeDomain, Registered } = yield* Effect.flatMap(
             NamecheapApi.only(answer, "DomainCreateResult"),
             NamecheapApi.attributes(Created)
           )
+          if (NonRealTimeDomain === true) {
+            return yield* RegistrarCall.accepted("it took the order, and the registry has not registered the name yet")
+          }
           if (!Registered) return yield* RegistrarCall.unclear("it did not say that the name is registered")
         },
         (effect, name) => Effect.catchIf(effect, isTaken, () => RegistrarCall.whoHas(holds(name)))
@@ -193,7 +196,11 @@ const isOrdinary = ({ Available, EapFee, ErrorNo, IsPremiumName }: typeof Check.
 
 const Info = Schema.Struct({ Status: Schema.String, IsOwner: NamecheapApi.Flag })
 
-const Created = Schema.Struct({ Registered: NamecheapApi.Flag })
+const Created = Schema.Struct({
+  Registered: NamecheapApi.Flag,
+  /** The order is charged, and the registry registers the name later. */
+  NonRealTimeDomain: Schema.optional(NamecheapApi.Flag)
+})
 
 const isTaken = ({ code }: RegistrarCall.VendorFailure) => code !== null && NamecheapApi.takenCodes.has(code)
 

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Mailbox from "../../Mailbox.ts"
+import { follow } from "../../ServerSentEvents.ts"
 import { TestInlet } from "../../TestInlet.ts"
 
 /** A domain with an event and a webhook besides the catch-all, and requests about it. */
@@ -33,19 +34,9 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("is the same id in Last-Event-ID of a stream", () =>
     Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const { domainId, event, key } = yield* domain
-      const stream = yield* Effect.promise((signal) =>
-        fetch(`${inlet.url}/api/domains/${domainId}/events/stream`, {
-          headers: { authorization: `Bearer ${key}`, "last-event-id": event.event_id.toUpperCase() },
-          signal
-        }).then(async (answer) => {
-          await answer.body?.cancel()
-          return answer.status
-        })
-      )
-      assert.strictEqual(stream, 200)
-    })
+      const { event, ...inbox } = yield* domain
+      assert.strictEqual((yield* follow(inbox, event.event_id.toUpperCase())).status, 200)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("is the same id in the kinds of a webhook", () =>
