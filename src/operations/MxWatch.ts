@@ -20,6 +20,12 @@ const missingMinutes = 5
 /** Minutes that a record is missing before it counts as lost. Less than the interval, which varies. */
 const confirmMinutes = 4
 
+/** Minutes in which a record that is missing comes before the others of its workspace. */
+const hurryMinutes = 60
+
+/** Domains that wait longest, among which workspaces take turns. With more a round would cost the database seconds. */
+const mostCompared = 20_000
+
 /** Hosts that an event lists. */
 const mostHosts = 10
 
@@ -67,11 +73,15 @@ export const make = Effect.gen(function* () {
           -- Of each workspace in turn, so that one with very many domains does not delay the others.
           SELECT domain_id FROM (
             SELECT domain_id, next_at, row_number() OVER (
-              -- What is missing is confirmed first.
-              PARTITION BY workspace_id ORDER BY state <> 'missing', next_at
+              PARTITION BY workspace_id
+              -- What is missing is confirmed first, but not for ever if its loss can't be recorded.
+              ORDER BY state = 'missing' AND missing_at > now() - make_interval(mins => ${hurryMinutes}) DESC, next_at
             ) AS place
-            FROM mx_watches JOIN domains ON domains.id = domain_id
-            WHERE next_at <= now() AND EXISTS (SELECT FROM turn)
+            FROM (
+              SELECT domain_id, state, missing_at, next_at FROM mx_watches
+              WHERE next_at <= now() AND EXISTS (SELECT FROM turn)
+              ORDER BY next_at LIMIT ${mostCompared}
+            ) AS longest JOIN domains ON domains.id = domain_id
           ) AS due
           ORDER BY place, next_at LIMIT ${mostAtOnce}
         ))

@@ -453,6 +453,34 @@ layer(Operations.layer(settings), { excludeTestServices: true, timeout: "60 seco
         })
     )
 
+    it.effect("that can't be recorded takes no turn of the other domains of its workspace", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { workspaceId } = yield* Operations.workspace
+        const watch = (count: number, state: string, due: string, missing: string | null) => sql<{ domainId: string }>`
+          WITH watched AS (
+            INSERT INTO domains (id, workspace_id, name, origin, status, verified_at)
+            SELECT gen_random_uuid(), ${workspaceId}::uuid, number || ${`.${state}.example`}, 'byo', 'live', now()
+            FROM generate_series(1, ${count}::int) AS number
+            RETURNING id
+          )
+          INSERT INTO mx_watches (domain_id, state, next_at, missing_at)
+          SELECT id, ${state}, now() - ${due}::interval, now() - ${missing}::interval FROM watched
+          RETURNING domain_id
+        `
+        yield* sql`DELETE FROM mx_watches`
+        // The losses of more domains than a workspace has events on a day.
+        yield* watch(150, "missing", "1 minute", "3 hours")
+        const [seen] = yield* watch(1, "seen", "1 hour", null)
+        const round = yield* Effect.provide(MxWatch.make, Operations.dns.layer)
+        yield* sql`UPDATE mx_watch_turns SET next_at = now()`
+        yield* round
+        const due = sql`SELECT 1 FROM mx_watches WHERE domain_id = ${seen?.domainId ?? ""} AND next_at <= now()`
+        assert.deepStrictEqual(yield* due, [])
+        yield* sql`DELETE FROM mx_watches`
+      })
+    )
+
     it.effect("leaves when its retention is over", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
