@@ -37,7 +37,7 @@ export default defineConfig({
     // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
     isolate: false,
     // The programs that tests start, some hundred, keep what they have compiled for each other.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), TEST_V8_FLAGS: quickWasm },
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), TEST_V8_FLAGS: quickWasm, TEST_BUNDLE: "true" },
     execArgv: [quickWasm, ...fewCollections],
     sequence: { sequencer: FlowsFirst },
     // Errors that a service logs in a passed test are expected there.

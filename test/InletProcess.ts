@@ -1,13 +1,11 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
-import { Config, Deferred, Effect, FileSystem, Option } from "effect"
+import { Config, ConfigProvider, Deferred, Effect, FileSystem, Option } from "effect"
 import { type Answer, type CallOptions, call } from "./ApiCall.ts"
 import { eventually } from "./Eventually.ts"
 import * as Ports from "./Ports.ts"
 import * as TestDatabase from "./TestDatabase.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 /** The exit of a process: by code or by signal. */
 export interface Ending {
@@ -61,6 +59,20 @@ const compiled = Config.all({ NODE_COMPILE_CACHE: Config.String("NODE_COMPILE_CA
 /** V8 flags for the processes, separated by spaces. The suite sets some, trials and benchmarks none. */
 const v8Flags = Config.String("TEST_V8_FLAGS").pipe(Config.withDefault(""))
 
+/** Whether processes run the bundle of the suite. Trials and benchmarks run the sources, as `npm start` does. */
+const isBundled = Config.Boolean("TEST_BUNDLE").pipe(Config.withDefault(false))
+
+/** Processes of the effect run the sources, for first starts and for limits of memory. */
+export const fromSources = Effect.provide(
+  ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ TEST_BUNDLE: "false" }), { asPrimary: true })
+)
+
+const script = Effect.gen(function* () {
+  if (!(yield* isBundled)) return fileURLToPath(new URL("../src/main.ts", import.meta.url))
+  const ServiceBundle = yield* Effect.promise(() => import("./ServiceBundle.ts"))
+  return yield* ServiceBundle.main
+}).pipe(Effect.orDie)
+
 /** Starts a process without waiting for it. `before` is a command prefix that becomes the process. */
 export const spawned = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>>,
@@ -77,6 +89,7 @@ export const spawned = Effect.fnUntraced(function* (
     ...settings
   }
   const flags = (yield* Effect.orDie(v8Flags)).split(" ").filter((flag) => flag !== "")
+  const main = yield* script
   const ended = yield* Deferred.make<Ending>()
   let output = ""
   const child = yield* Effect.acquireRelease(

@@ -30,7 +30,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("A service limited to p
         const { address, command } = yield* surroundings
         const [program = "", ...args] = [...command, process.execPath, scenario]
         const { code, stderr, stdout } = yield* Program.run(program, args, {
-          env: { PRIVATE_ADDRESS: address, TEST_DATABASE_URL: undefined }
+          env: { PRIVATE_ADDRESS: address, TEST_DATABASE_URL: undefined, TEST_BUNDLE: undefined }
         })
         assert.strictEqual(code, 0, `${stdout}${stderr}`)
         // The program prints this type.

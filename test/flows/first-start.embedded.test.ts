@@ -16,6 +16,6 @@ describe.runIf(existsSync("/proc/self/status"))("The first start", { timeout: 12
       const status = yield* fs.readFileString(`/proc/${inlet.pid}/status`)
       const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_000
       assert.isBelow(peak, 600)
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    }).pipe(InletProcess.fromSources, Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

@@ -115,7 +115,7 @@ if (hasServer) {
         const { settings, sql } = yield* sharing(InletProcess.emptyInstallation)
         const fs = yield* FileSystem.FileSystem
         // Each opens up to 20 connections, and a server has 100 for the tests of all workers.
-        const inlets = yield* Effect.all([join(settings), join(settings)], { concurrency: 2 })
+        const inlets = yield* InletProcess.fromSources(Effect.all([join(settings), join(settings)], { concurrency: 2 }))
         for (const inlet of inlets) assert.strictEqual((yield* inlet.call("GET", "/ready")).status, 200)
 
         const files = yield* fs.readDirectory(fileURLToPath(new URL("../../migrations", import.meta.url)))

@@ -150,7 +150,7 @@ describe("Workers in separate processes", { timeout: 150_000 }, () => {
       const [clock] = yield* sql<{ readonly started: number }>`
         SELECT extract(epoch FROM clock_timestamp())::float8 AS started
       `
-      const worker = yield* InletProcess.start(settings)
+      const worker = yield* InletProcess.fromSources(InletProcess.start(settings))
       yield* receiver.next
       assert.isBelow(mebibytes(worker), 400)
       yield* worker.signal("SIGKILL")
