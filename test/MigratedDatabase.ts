@@ -5,13 +5,14 @@ import * as Database from "../src/database/Database.ts"
 import * as EmbeddedDatabase from "../src/database/EmbeddedDatabase.ts"
 import * as InitialDatabase from "../src/database/InitialDatabase.ts"
 import { WirePglite } from "../src/database/WirePglite.ts"
+import { MemoryFiles } from "./MemoryFiles.ts"
 import { once } from "./Run.ts"
 import * as TestPostgres from "./TestPostgres.ts"
 
 /** An embedded database in memory, initialized from a tar archive. */
 export const inMemory = (tar: Option.Option<Uint8Array>) =>
   Effect.acquireRelease(
-    Effect.promise(() => WirePglite.open(Option.isSome(tar) ? { loadDataDir: new Blob([tar.value]) } : {})),
+    Effect.promise(() => WirePglite.open(Option.isSome(tar) ? { fs: new MemoryFiles(tar.value) } : {})),
     (database) => Effect.promise(() => database.close())
   )
 
