@@ -75,13 +75,13 @@ export class DeliveryQueue extends Context.Service<
       const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(function* (rooms, mostBytes) {
         const webhooks = [...rooms.keys()]
         const places = [...rooms.values()]
-        return yield* requestable(yield* claims.due({ webhooks, places, mostBytes }))
+        return yield* requestable((yield* claims.due({ webhooks, places, mostBytes })).map(apart))
       }, Bugs.die)
 
       const claimProbes: DeliveryQueue["Service"]["claimProbes"] = Effect.fn("DeliveryQueue.claimProbes")(function* (
         most
       ) {
-        return yield* requestable(yield* claims.probes(most))
+        return yield* requestable((yield* claims.probes(most)).map(apart))
       }, Bugs.die)
 
       return DeliveryQueue.of({
@@ -128,6 +128,16 @@ const makeSettle = Effect.gen(function* () {
     })
   }
   return settle
+})
+
+/**
+ * Copies the bytes that a delivery holds during its request. The driver's are a view of all that it read with them, such
+ * as large payloads of others.
+ */
+const apart = (row: Lease.SealedDelivery): Lease.SealedDelivery => ({
+  ...row,
+  payload: new Uint8Array(row.payload),
+  credentials: row.credentials && new Uint8Array(row.credentials)
 })
 
 const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({

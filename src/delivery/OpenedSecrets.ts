@@ -57,8 +57,12 @@ const make = Effect.gen(function* () {
       previous: previous === null ? undefined : yield* secretsKey.open(previous, owner)
     }
     kept.set(owner, {
-      // Copied, so that it does not retain the payload.
-      sealed: { workspaceId, signingSecret, previousSigningSecret: previous },
+      // Copied, because the driver's bytes are a view of all that it read with them.
+      sealed: {
+        workspaceId,
+        signingSecret: new Uint8Array(signingSecret),
+        previousSigningSecret: previous === null ? null : new Uint8Array(previous)
+      },
       secrets,
       until: Elapsed.millisOf(clock) + keptMillis
     })

@@ -104,6 +104,8 @@ layer(
       for (const delivery of claimed) {
         assert.deepInclude(delivery, { domainId: domain.id, attempt: 1, attemptOfBudget: 1, url })
         assert.strictEqual(JSON.parse(Buffer.from(delivery.payload).toString()).event_id, delivery.eventId)
+        // Nothing else that the database sent stays in memory during the request.
+        assert.strictEqual(delivery.payload.buffer.byteLength, delivery.payload.byteLength)
         assert.strictEqual(Redacted.value(delivery.secrets.current), Redacted.value(domain.signingSecret))
         assert.isUndefined(delivery.secrets.previous)
       }
