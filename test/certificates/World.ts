@@ -36,6 +36,7 @@ export const order = (options: { readonly challenge?: "http" | "dns"; readonly p
       email: "operator@inlet.test",
       caFile: undefined,
       interval: "10 millis",
+      mostInterval: "1 second",
       patience
     })
     return yield* Effect.flatten(Ordering.make({ host, directory }, challenge)).pipe(Effect.provide(authority))

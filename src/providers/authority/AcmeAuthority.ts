@@ -23,6 +23,8 @@ export interface Options {
   readonly caFile: string | undefined
   /** Interval of looking whether the authority is done, 2 s by default. */
   readonly interval?: Duration.Input
+  /** The longest interval that its `Retry-After` may ask for, 30 s by default. */
+  readonly mostInterval?: Duration.Input
   /** The longest wait for each of its two steps, 5 minutes by default. */
   readonly patience?: Duration.Input
 }
@@ -39,6 +41,7 @@ export const layer = (options: Options) =>
     CertificateAuthority,
     Effect.gen(function* () {
       const { challenge, directory, email, interval = "2 seconds", patience = "5 minutes" } = options
+      const mostInterval = options.mostInterval ?? "30 seconds"
       const roots = options.caFile === undefined ? undefined : yield* readRoots(options.caFile)
       const place = new URL(directory).host
 
@@ -66,21 +69,18 @@ export const layer = (options: Options) =>
           })
 
         /**
-         * Asks until the state is final, as often as `Retry-After` says (RFC 8555, section 7.5.1). The order is continued
-         * later if that is longer than the patience.
+         * Asks until the state is final, as often as `Retry-After` says (RFC 8555, section 7.5.1), and at least every 30 s:
+         * an authority may name a day and be done in seconds, and the proof must stay until then.
          */
         const settled = <A>(look: Effect.Effect<Answered<A>, OrderError>, isFinal: (answer: A) => boolean) =>
           Effect.gen(function* () {
             for (;;) {
               const { retryAfterSeconds, value } = yield* look
               if (isFinal(value)) return value
-              const asked = Duration.seconds(retryAfterSeconds ?? 0)
-              if (Duration.isGreaterThan(asked, Duration.fromInputUnsafe(patience))) {
-                return yield* new Unreachable({
-                  message: `${place} asks to come back in ${retryAfterSeconds} s`,
-                  retryAfterSeconds
-                })
-              }
+              const asked = Duration.min(
+                Duration.seconds(retryAfterSeconds ?? 0),
+                Duration.fromInputUnsafe(mostInterval)
+              )
               yield* Effect.sleep(Duration.max(asked, Duration.fromInputUnsafe(interval)))
             }
           }).pipe(
