@@ -120,11 +120,11 @@ export const layer = (options: Options) =>
             WGEnabled: "yes",
             ...contactParameters(options.contact)
           })
-          const { NonRealTimeDomain, Registered } = yield* Effect.flatMap(
+          const { ChargedAmount, NonRealTimeDomain, Registered } = yield* Effect.flatMap(
             NamecheapApi.only(answer, "DomainCreateResult"),
             NamecheapApi.attributes(Created)
           )
-          if (NonRealTimeDomain === true) {
+          if (NonRealTimeDomain === true && (RegistrarCall.centsOf(ChargedAmount || "0") ?? 0) > 0) {
             return yield* RegistrarCall.accepted("it took the order, and the registry has not registered the name yet")
           }
           if (!Registered) return yield* RegistrarCall.unclear("it did not say that the name is registered")
@@ -198,7 +198,8 @@ const Info = Schema.Struct({ Status: Schema.String, IsOwner: NamecheapApi.Flag }
 
 const Created = Schema.Struct({
   Registered: NamecheapApi.Flag,
-  /** The order is charged, and the registry registers the name later. */
+  ChargedAmount: Schema.optional(Schema.String),
+  /** If the order is charged, the registry registers the name later. */
   NonRealTimeDomain: Schema.optional(NamecheapApi.Flag)
 })
 
