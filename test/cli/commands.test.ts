@@ -576,7 +576,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const plain = yield* simulate
         assert.strictEqual(
           plain.stderr,
-          `Held, because no webhook takes it. Set one with \`inlet domains webhook ${inbox.domain} URL\`, then \`inlet replay ${plain.stdout.trim()}\` delivers it\n`
+          `Held, because no webhook takes it, or its webhook holds mail. Set one with \`inlet domains webhook ${inbox.domain} URL\`, then \`inlet replay ${plain.stdout.trim()}\` delivers it, or to another webhook with --webhook ID\n`
         )
         yield* run("senders", "allow", inbox.domain, "partner.example")
         const held = yield* simulate

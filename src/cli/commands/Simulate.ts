@@ -72,9 +72,9 @@ export const command = Command.make(
         const held = yield* Effect.forEach(json ? [] : events, ({ event_id: eventId }) =>
           Effect.map(api.events.get({ params: { id, eventId } }), ({ delivery }) =>
             heldBecause(delivery, name, eventId)
-          )
+          ).pipe(Effect.option)
         )
-        return { answer, held }
+        return { answer, held: held.flatMap(Option.toArray) }
       })
     )
     if ("events" in answer) {
@@ -108,7 +108,7 @@ const because: { readonly [Reason in HoldReason]: string } = {
 /** Why a mail that is not delivered is held, and which command delivers it. */
 const heldBecause = ({ reason }: Delivery, domain: DomainName, id: EventId) =>
   reason === undefined
-    ? `Held, because no webhook takes it. Set one with \`inlet domains webhook ${domain} URL\`, then \`inlet replay ${id}\` delivers it`
+    ? `Held, because no webhook takes it, or its webhook holds mail. Set one with \`inlet domains webhook ${domain} URL\`, then \`inlet replay ${id}\` delivers it, or to another webhook with --webhook ID`
     : `Held, because ${because[reason]}. \`inlet senders release ${domain} ${id}\` delivers it`
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1)
