@@ -38,10 +38,18 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
       const keep = (turn: Turn, answer: Answer) =>
         Effect.catch(keys.keep(turn, answer), (error) =>
           Effect.logWarning(
-            "The answer to an Idempotency-Key could not be stored. Inlet tries until it is",
+            "The answer to an Idempotency-Key could not be stored. Inlet tries for five minutes",
             error
           ).pipe(
-            Effect.andThen(keys.keep(turn, answer).pipe(Effect.retry(untilLost), Effect.ignore, FiberSet.run(underWay)))
+            Effect.andThen(
+              keys.keep(turn, answer).pipe(
+                Effect.retry(untilLost),
+                Effect.catch((error) =>
+                  Effect.logError("The answer to an Idempotency-Key was not stored. A repetition runs again", error)
+                ),
+                FiberSet.run(underWay)
+              )
+            )
           )
         )
 
