@@ -130,18 +130,13 @@ const makeSettle = Effect.gen(function* () {
   return settle
 })
 
-/**
- * Copies the bytes that a delivery holds during its request. The driver's are a view of all that it read with them, such
- * as large payloads of others.
- */
-const apart = (row: Lease.SealedDelivery): Lease.SealedDelivery => ({
-  ...row,
-  payload: new Uint8Array(row.payload),
-  credentials: row.credentials && new Uint8Array(row.credentials)
-})
+/** Copies a claimed payload. The driver's bytes are a view of all that it read with them, such as payloads of others. */
+const apart = (row: Lease.SealedDelivery): Lease.SealedDelivery => ({ ...row, payload: new Uint8Array(row.payload) })
 
 const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
   ...Lease.of(row),
+  // Copied, as the payload of a claim is.
+  credentials: row.credentials && new Uint8Array(row.credentials),
   workspaceId: row.workspaceId,
   payload: row.payload,
   secrets
