@@ -31,8 +31,8 @@ export const AdditionalKeys = () => {
         <section class="card">
           <h2>Ingest keys</h2>
           <p class="note">
-            For relays that hand mail over. They read and change nothing. <code>inlet keys create --scope ingest</code>{" "}
-            makes one.
+            For relays that hand mail over. They see no mail and change nothing.{" "}
+            <code>inlet keys create --scope ingest</code> makes one.
           </p>
           <List keys={ingesting} reload={keys.reload} head="Hands mail to" reach={(key) => <Reached of={key} />} />
         </section>
