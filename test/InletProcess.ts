@@ -59,8 +59,8 @@ const compiled = Config.all({ NODE_COMPILE_CACHE: Config.String("NODE_COMPILE_CA
 /** V8 flags for the processes, separated by spaces. The suite sets some, trials and benchmarks none. */
 const v8Flags = Config.String("TEST_V8_FLAGS").pipe(Config.withDefault(""))
 
-/** Whether processes run the bundle of the suite. Trials and benchmarks run the sources, as `npm start` does. */
-const isBundled = Config.Boolean("TEST_BUNDLE").pipe(Config.withDefault(false))
+/** Whether processes and commands run the bundle of the suite. Trials and benchmarks run the sources, as `npm start` does. */
+export const isBundled = Config.Boolean("TEST_BUNDLE").pipe(Config.withDefault(false))
 
 /** Processes of the effect run the sources, for first starts and for limits of memory. */
 export const fromSources = Effect.provide(
@@ -70,7 +70,7 @@ export const fromSources = Effect.provide(
 const script = Effect.gen(function* () {
   if (!(yield* isBundled)) return fileURLToPath(new URL("../src/main.ts", import.meta.url))
   const ServiceBundle = yield* Effect.promise(() => import("./ServiceBundle.ts"))
-  return yield* ServiceBundle.main
+  return yield* ServiceBundle.script("main")
 }).pipe(Effect.orDie)
 
 /** Starts a process without waiting for it. `before` is a command prefix that becomes the process. */

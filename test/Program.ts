@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url"
 import { Effect, Fiber, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { eventually } from "./Eventually.ts"
+import * as InletProcess from "./InletProcess.ts"
 
 /** The folder of the project. */
 export const root = fileURLToPath(new URL("..", import.meta.url))
@@ -93,6 +94,13 @@ export const run = Effect.fnUntraced(function* (command: string, args: ReadonlyA
   return { code, stdout: yield* program.stdout, stderr: yield* program.stderr }
 }, Effect.scoped)
 
+const commandScript = Effect.gen(function* () {
+  if (!(yield* InletProcess.isBundled)) return "src/cli/main.ts"
+  const ServiceBundle = yield* Effect.promise(() => import("./ServiceBundle.ts"))
+  return yield* ServiceBundle.script("cli")
+}).pipe(Effect.orDie)
+
 /** Runs `inlet …` in the checkout. */
-export const inlet = (args: ReadonlyArray<string>, env: Options["env"] = {}) =>
-  start(process.execPath, ["src/cli/main.ts", ...args], { env })
+export const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Options["env"] = {}) {
+  return yield* start(process.execPath, [yield* commandScript, ...args], { env })
+})

@@ -13,6 +13,7 @@ const folder = path("../node_modules/.cache/inlet-test")
 
 const scripts = {
   main: path("../src/main.ts"),
+  cli: path("../src/cli/main.ts"),
   PgliteThread: path("../src/database/PgliteThread.ts"),
   ParserThread: path("../src/reading/ParserThread.ts")
 }
@@ -43,36 +44,40 @@ const packages: Plugin = {
 }
 
 /**
- * The service's script with its sources and Effect in one file, made once in a run. Importing 1,300 modules is a
- * fourth of the CPU time of a start.
+ * The script of the service or of `inlet …` with its sources and Effect in one file, made once in a run. Importing 1,300
+ * modules is a fourth of the CPU time of a start, and half of that of a command.
  */
-export const main = Effect.gen(function* () {
-  yield* once("service-bundle", (done) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { outputFiles } = yield* Effect.promise(() =>
-        build({
-          entryPoints: scripts,
-          outdir: folder,
-          write: false,
-          bundle: true,
-          format: "esm",
-          platform: "node",
-          target: "esnext",
-          legalComments: "none",
-          logLevel: "silent",
-          plugins: [sameFiles, packages]
+export const script = Effect.fnUntraced(
+  function* (name: "main" | "cli") {
+    yield* once("service-bundle", (done) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { outputFiles } = yield* Effect.promise(() =>
+          build({
+            entryPoints: scripts,
+            outdir: folder,
+            write: false,
+            bundle: true,
+            format: "esm",
+            platform: "node",
+            target: "esnext",
+            legalComments: "none",
+            logLevel: "silent",
+            plugins: [sameFiles, packages]
+          })
+        )
+        yield* fs.makeDirectory(folder, { recursive: true })
+        // Renamed, because services of a concurrent run read the files.
+        const partial = yield* fs.makeTempDirectoryScoped({ directory: folder })
+        yield* Effect.forEach(outputFiles, ({ contents, path }) => {
+          const written = join(partial, basename(path))
+          return Effect.andThen(fs.writeFile(written, contents), fs.rename(written, path))
         })
-      )
-      yield* fs.makeDirectory(folder, { recursive: true })
-      // Renamed, because services of a concurrent run read the files.
-      const partial = yield* fs.makeTempDirectoryScoped({ directory: folder })
-      yield* Effect.forEach(outputFiles, ({ contents, path }) => {
-        const written = join(partial, basename(path))
-        return Effect.andThen(fs.writeFile(written, contents), fs.rename(written, path))
-      })
-      yield* fs.writeFileString(done, "")
-    }).pipe(Effect.scoped)
-  )
-  return `${folder}/main.js`
-}).pipe(Effect.provide(NodeServices.layer), Effect.orDie)
+        yield* fs.writeFileString(done, "")
+      }).pipe(Effect.scoped)
+    )
+    return `${folder}/${name}.js`
+  },
+  Effect.provide(NodeServices.layer),
+  Effect.orDie
+)
