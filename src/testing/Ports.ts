@@ -8,6 +8,8 @@ const first = 10_000
 const size = 11_000
 let next = randomInt(size)
 
+const ignore = () => {}
+
 /**
  * Reserves a port against all other processes of this machine until this one ends: the kernel gives the UDP port
  * `size` above it to one process. Succeeds with false if another process has it.
@@ -15,8 +17,13 @@ let next = randomInt(size)
 const reserve = (port: number) =>
   Effect.callback<boolean>((resume) => {
     const guard = createSocket("udp4").unref()
-    guard.once("error", () => guard.close(() => resume(Effect.succeed(false))))
-    guard.bind({ port: port + size, address: "127.0.0.1", exclusive: true }, () => resume(Effect.succeed(true)))
+    const isTaken = () => guard.close(() => resume(Effect.succeed(false)))
+    guard.once("error", isTaken)
+    guard.bind({ port: port + size, address: "127.0.0.1", exclusive: true }, () => {
+      // Otherwise it retains the fiber, whose result is all of the service that has the port.
+      guard.off("error", isTaken).on("error", ignore)
+      resume(Effect.succeed(true))
+    })
   })
 
 const isUnused = (port: number) =>
