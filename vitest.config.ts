@@ -1,4 +1,4 @@
-import { tmpdir } from "node:os"
+import { tmpdir, totalmem } from "node:os"
 import { join } from "node:path"
 import { Config, Effect, Option } from "effect"
 import { configDefaults, defineConfig } from "vitest/config"
@@ -17,6 +17,9 @@ const quickWasm = "--liftoff-only"
 // the CPU time of starting a service was such collections. Without the second, a worker takes 2 GB.
 const fewCollections = ["--external-memory-accounted-in-global-limit", "--heap-growing-percent=100"]
 
+// Six use two cores, because much of a test is waiting. A worker holds the modules and databases of its files.
+const mostBytesOfWorker = 2 * 1024 ** 3
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
@@ -32,8 +35,7 @@ export default defineConfig({
     // Several times what a test takes, because the machine may be busy.
     testTimeout: 120_000,
     hookTimeout: 180_000,
-    // Two cores is what a small machine has, and much of a test is waiting.
-    maxWorkers: 5,
+    maxWorkers: Math.max(3, Math.min(6, Math.floor(totalmem() / mostBytesOfWorker))),
     // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
     isolate: false,
     // The programs that tests start, some hundred, keep what they have compiled for each other.
