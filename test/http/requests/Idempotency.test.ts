@@ -80,8 +80,13 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
         "_tag" in begun ? Effect.die("an answer") : Effect.succeed(begun)
       )
       const answer = (body: string) => ({ _tag: "Response", status: 200, body }) as const
-      const frozen = yield* turn
-      yield* sql`UPDATE idempotency_keys SET begun_at = begun_at - interval '6 minutes' WHERE key = 'frozen'`
+      const begun = yield* turn
+      // The clock of the embedded database counts milliseconds, so a second turn could begin in the same one.
+      const [earlier] = yield* sql<{ readonly begunAt: string }>`
+        UPDATE idempotency_keys SET begun_at = begun_at - interval '6 minutes' WHERE key = 'frozen'
+        RETURNING begun_at::text
+      `
+      const frozen = { ...begun, ...earlier }
       const second = yield* turn
       yield* keys.forget(frozen)
       assert.strictEqual((yield* Effect.flip(keys.begin(request)))._tag, "Conflict")
