@@ -186,7 +186,7 @@ export interface ThreadSettings {
   readonly nameServers: ReadonlyArray<string> | undefined
   readonly authservId: string
   readonly senderChecks: boolean
-  /** Niceness of the thread: 0 as the process, up to 19 for less CPU time. Only Linux has it. */
+  /** What is added to the niceness of the process, for less CPU time than its other threads. Only Linux has it. */
   readonly niceness: number
   /** The URL of its script. */
   readonly script: string

@@ -1,3 +1,4 @@
+import { getPriority } from "node:os"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer, Metric } from "effect"
@@ -48,7 +49,7 @@ const withLowPriority = Effect.gen(function* () {
   const threads = yield* fs.readDirectory("/proc/self/task")
   const all = yield* Effect.forEach(threads, (thread) => fs.readFileString(`/proc/self/task/${thread}/stat`))
   // The niceness is the 19th field (proc_pid_stat), and the second one may have blanks.
-  return all.filter((line) => line.replace(/.*\) /, "").split(" ")[16] === "5").length
+  return all.filter((line) => line.replace(/.*\) /, "").split(" ")[16] === `${getPriority() + 5}`).length
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
