@@ -562,7 +562,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const whole = yield* run("simulate", "--file", `${folder}/mail.eml`, "--wait", "60s")
         assert.isTrue((yield* Mailbox.raw(inbox, whole.stdout.trim())).endsWith(message), whole.stderr)
         const both = yield* run("simulate", "--file", `${folder}/mail.eml`, "--sample", "code")
-        assert.strictEqual(both.stderr, "--file: Expected no --sample, --subject or --text beside it\n")
+        assert.strictEqual(both.stderr, "--file: Expected no --sample, --subject, --text or --dmarc beside it\n")
         assert.strictEqual(both.code, 1)
       }).pipe(Effect.scoped)
     )
@@ -587,8 +587,12 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         )
         const refused = yield* run("senders", "release", inbox.domain, eventId, "--allow")
         assert.strictEqual(refused.code, 1)
-        assert.include(refused.stderr, 'simulate it again with {"authentication": {"dmarc": "pass"}}')
+        assert.include(refused.stderr, "simulate it again with `inlet simulate --dmarc pass`")
         assert.strictEqual((yield* run("senders", "release", inbox.domain, eventId)).code, 0)
+
+        const eve = ["--from", "eve@stranger.example", "--subject", "again", "--dmarc", "pass", "--wait", "60s"]
+        const confirmed = (yield* run("simulate", "--domain", inbox.domain, ...eve)).stdout.trim()
+        assert.strictEqual((yield* run("senders", "release", inbox.domain, confirmed, "--allow")).code, 0)
       })
     )
 

@@ -3,7 +3,7 @@ import { Console, Duration, Effect, FileSystem, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Delivery } from "../../model/Delivery.ts"
 import type { DomainName } from "../../model/Domain.ts"
-import type { EventId } from "../../model/InboundEvent.ts"
+import { Authentication, type EventId } from "../../model/InboundEvent.ts"
 import type { HoldReason } from "../../model/Trust.ts"
 import { SampleName } from "../../simulate/Sample.ts"
 import * as Answer from "../terminal/Answer.ts"
@@ -28,6 +28,10 @@ export const command = Command.make(
     ),
     subject: text("subject", "Subject of the mail"),
     text: text("text", "Text of the mail"),
+    dmarc: Flag.Literals("dmarc", Authentication.fields.dmarc.literals).pipe(
+      Flag.withDescription("Verdict about the author, pass for a confirmed one. Default none"),
+      Flag.optional
+    ),
     file: Flag.File("file", { mustExist: true }).pipe(
       Flag.withDescription("File with a whole message, such as mail.eml. Excludes the other flags"),
       Flag.optional
@@ -43,17 +47,18 @@ export const command = Command.make(
     ),
     ...Service.flags
   },
-  Effect.fn(function* ({ domain, file, from, json, sample, subject, text, to, wait, ...place }) {
+  Effect.fn(function* ({ dmarc, domain, file, from, json, sample, subject, text, to, wait, ...place }) {
     const words = Given.of({ sample, subject, text })
-    if (Option.isSome(file) && Object.keys(words).length > 0) {
-      return yield* new CommandFailed({ message: "--file: Expected no --sample, --subject or --text beside it" })
+    const verdicts = Given.of({ authentication: Option.map(dmarc, (dmarc) => ({ dmarc })) })
+    if (Option.isSome(file) && Object.keys({ ...words, ...verdicts }).length > 0) {
+      return yield* new CommandFailed({
+        message: "--file: Expected no --sample, --subject, --text or --dmarc beside it"
+      })
     }
     const fs = yield* FileSystem.FileSystem
     const payload = Option.isSome(file)
       ? { message: yield* fs.readFile(file.value) }
-      : Object.keys(words).length === 0
-        ? { sample: "code" as const }
-        : words
+      : { ...(Object.keys(words).length === 0 ? { sample: "code" as const } : words), ...verdicts }
     const seconds = Math.ceil(Duration.toSeconds(wait))
     const { answer, held } = yield* Service.ask(
       place,

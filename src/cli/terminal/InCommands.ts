@@ -31,6 +31,7 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["POST /api/domains/:id/events/:id/replay?force=true", "inlet replay $2 --force"],
   ["POST /api/domains/:id/events/:id/replay", "inlet replay $2"],
   ["?webhook=ID", "--webhook ID"],
+  ['{"authentication": {"dmarc": "pass"}}', "inlet simulate --dmarc pass"],
   ["GET /api/domains/:id/events/:id/raw", "inlet raw $2"],
   ["GET /api/domains/:id/delivery-attempts", "inlet attempts --domain $1"],
   ["GET /api/domains/:id/events", "inlet events list --domain $1"],
