@@ -136,8 +136,11 @@ export class DataParser extends SMTPStream {
     // A view would keep the whole chunk until the answer.
     const kept = Buffer.from(rest)
     this._continueCallback = () => queueMicrotask(() => this._write(kept, "buffer", done))
+    const { receiver } = this.#incoming
     this.#incoming.writableEnded = true
-    this.#incoming.receiver?.end()
+    // It has the message, which an idle session would retain.
+    this.#incoming.receiver = undefined
+    receiver?.end()
   }
 }
 

@@ -5,6 +5,7 @@ import { MessageBytes } from "../../src/intake/MessageBytes.ts"
 import * as DataStream from "../../src/smtp/DataStream.ts"
 import { ReadTurns } from "../../src/smtp/ReadTurns.ts"
 import { eventually } from "../Eventually.ts"
+import { heldBytes } from "../HeldBytes.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
@@ -255,6 +256,27 @@ describe("A DATA stream", () => {
     parser.write("too large\r\n.\r\n")
     assert.deepStrictEqual([ended, parser.writableLength], [0, 0])
   })
+
+  it.effect("leaves nothing of its message in the session behind its end", () =>
+    Effect.gen(function* () {
+      const bytes = 32 * 1024 * 1024
+      const parser = new DataStream.DataParser(() => turns)
+      const before = yield* heldBytes
+      let ended = 0
+      const begin = () => {
+        const held = Array.from({ length: bytes / 8 }, (_, index) => index + 0.5)
+        const end = () => {
+          ended = held.length
+        }
+        DataStream.receive(parser.startDataMode(), { tenant, take: () => {}, cut: () => {}, end })
+      }
+      begin()
+      parser.write("text\r\n.\r\n")
+      assert.isBelow((yield* heldBytes) - before, bytes / 2)
+      assert.strictEqual(ended, bytes / 8)
+      parser.end()
+    })
+  )
 
   it("is truncated once when its client disconnects, unless it is complete", () => {
     for (const [sent, cuts] of [
