@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Arrival } from "../intake/Copies.ts"
-import { DataMemory } from "../intake/DataMemory.ts"
+import { DataMemory, type Share } from "../intake/DataMemory.ts"
 import * as EnvelopeAddress from "../intake/EnvelopeAddress.ts"
 import { Intake } from "../intake/Intake.ts"
 import type { MessageBytes } from "../intake/MessageBytes.ts"
@@ -94,7 +94,8 @@ export class Ingest extends Context.Service<
         relayed: Relayed,
         about: Pick<IngestRefusals.Refused, "workspaceId" | "domain" | "envelope" | "recipients">,
         recipients: ReadonlyArray<Recipient>,
-        message: MessageBytes
+        message: MessageBytes,
+        share: Share
       ) {
         const { idempotencyKey } = relayed
         const id = InboundEmailId.make(yield* random.uuidV7())
@@ -118,7 +119,8 @@ export class Ingest extends Context.Service<
               message.copyInto(target, offset)
               // There is one copy, because all recipients are of one domain.
               message.clear()
-            }
+            },
+            keep: share.keep
           }
         }
         const exit = yield* Effect.exit(intake.receive(arrival))
@@ -154,7 +156,7 @@ export class Ingest extends Context.Service<
                 const reply = isTooLarge ? Reply.tooLarge(messageBytes) : Reply.fromError(new Reply.DataMemoryFull())
                 return refuse({ ...about, reply, first, bytes })
               }),
-              Effect.flatMap((message) => store(relayed, about, admitted, message))
+              Effect.flatMap((message) => store(relayed, about, admitted, message, share))
             ),
           (share) => Effect.sync(() => share.leave())
         )

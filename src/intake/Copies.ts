@@ -21,6 +21,8 @@ export interface Arrival {
   readonly message: {
     readonly byteLength: number
     copyInto(target: Uint8Array, offset: number): void
+    /** Keeps its memory reserved until the returned function is called. */
+    readonly keep?: () => () => void
   }
 }
 

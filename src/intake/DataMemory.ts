@@ -13,12 +13,15 @@ export interface Share {
   /** Reserves more bytes. Returns false if the limit is reached, and from then on. */
   take(bytes: number): boolean
   readonly wasRefused: () => boolean
-  /** Releases all reserved bytes. */
+  /** Releases all reserved bytes, unless they are kept. */
   leave(): void
+  /** Keeps the bytes reserved until the returned function is called, also if they are left before. */
+  keep(): () => void
 }
 
 /**
- * Limits the total bytes of messages between DATA and their answer, over all sessions. Zero is no limit. Beyond the
+ * Limits the total bytes of messages between DATA and their answer, or the end of the work that a late answer left,
+ * over all sessions. Zero is no limit. Beyond the
  * limit only clients below an equal share may continue, so that one client's slow messages do not block others. Beyond
  * twice the limit none may.
  */
@@ -29,10 +32,14 @@ export const make = (mostBytes: number) => {
     let own = 0
     let wasRefused = false
     let hasLeft = false
+    let keepers = 0
 
     const change = (bytes: number) => {
       own += bytes
       held.add(client, bytes)
+    }
+    const free = () => {
+      if (hasLeft && keepers === 0) change(-own)
     }
     const isTooMuch = (bytes: number) => {
       if (mostBytes === 0 || held.total + bytes <= mostBytes) return false
@@ -51,7 +58,16 @@ export const make = (mostBytes: number) => {
       wasRefused: () => wasRefused,
       leave: () => {
         hasLeft = true
-        change(-own)
+        free()
+      },
+      keep: () => {
+        keepers++
+        let isKept = true
+        return () => {
+          if (isKept) keepers--
+          isKept = false
+          free()
+        }
       }
     }
   }

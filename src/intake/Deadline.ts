@@ -56,20 +56,24 @@ export const make = Effect.gen(function* () {
     return underWay.size > 0
   })
 
-  return <A, E>(work: (pending: Pending) => Effect.Effect<Answered<A>, E>) =>
+  /** `keep` is called at the start, and its result once the message is stored or will not be. */
+  return <A, E>(work: (pending: Pending) => Effect.Effect<Answered<A>, E>, keep?: () => () => void) =>
     Effect.callback<A, E | NotStored>((resume) => {
       const pending: Pending = { isOver: false }
+      const ended = keep?.()
       const late = () => resume(Effect.fail(new NotStored({ cause: tooLate })))
       underWay.set(pending, { since: Elapsed.millisOf(clock), late })
       look()
       const working = Effect.flatMap(work(pending), ({ after, answer }) => {
         underWay.delete(pending)
+        ended?.()
         resume(Effect.succeed(answer))
         return after
       })
       fork(working).addObserver((exit) => {
         if (Exit.isSuccess(exit)) return
         underWay.delete(pending)
+        ended?.()
         resume(Effect.failCause(exit.cause))
       })
     })

@@ -85,12 +85,14 @@ export class Intake extends Context.Service<
         Effect.flatMap(
           Effect.suspend(() => checked(arrival, copiesOf(arrival))),
           (incoming) =>
-            within8Seconds((pending) =>
-              Effect.flatMap(early.isAnswered(incoming), (isAnswered) =>
-                isAnswered
-                  ? Effect.succeed({ answer: incoming.keys, after: Effect.void })
-                  : Effect.map(store(incoming, pending), (after) => ({ answer: incoming.keys, after }))
-              )
+            within8Seconds(
+              (pending) =>
+                Effect.flatMap(early.isAnswered(incoming), (isAnswered) =>
+                  isAnswered
+                    ? Effect.succeed({ answer: incoming.keys, after: Effect.void })
+                    : Effect.map(store(incoming, pending), (after) => ({ answer: incoming.keys, after }))
+                ),
+              arrival.message.keep
             )
         )
 

@@ -1,6 +1,6 @@
 import { Cause, Clock, Duration, Effect, Exit, FiberSet, Layer, Option, Predicate, Result, Schema } from "effect"
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from "smtp-server"
-import { DataMemory } from "../intake/DataMemory.ts"
+import { DataMemory, type Share } from "../intake/DataMemory.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
 import { MessageBytes } from "../intake/MessageBytes.ts"
 import type { Recipient } from "../intake/Recipient.ts"
@@ -116,7 +116,7 @@ export const layer = Layer.effectDiscard(
       remoteAddress
     })
 
-    const arrivalOf = (session: SMTPServerSession, message: MessageBytes) => ({
+    const arrivalOf = (session: SMTPServerSession, message: MessageBytes, share: Share) => ({
       envelope: { ...clientOf(session), helo: session.hostNameAppearsAs },
       recipients: recipientsOf(session),
       transmission: {
@@ -125,10 +125,7 @@ export const layer = Layer.effectDiscard(
         utf8: session.envelope.smtpUtf8 === true,
         tls: ForwardedClient.isIn(session) ? throughServer : tlsOf(session)
       },
-      message: {
-        byteLength: message.byteLength,
-        copyInto: (target: Uint8Array, offset: number) => message.moveInto(target, offset)
-      }
+      message: { byteLength: message.byteLength, copyInto: message.moveInto.bind(message), keep: share.keep }
     })
 
     const onData = (
@@ -181,7 +178,7 @@ export const layer = Layer.effectDiscard(
               { recipients, message }
             )
           if (share.wasRefused()) answer(Exit.fail(new Reply.DataMemoryFull()))
-          else run(intake.receive(arrivalOf(session, bytes))).addObserver(answer)
+          else run(intake.receive(arrivalOf(session, bytes, share))).addObserver(answer)
         }
       })
     }

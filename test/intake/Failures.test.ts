@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Logger, Ref, Stream } from "effect"
+import { ConfigProvider, Context, Effect, Latch, Layer, Logger, Ref, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { EventFeed } from "../../src/delivery/EventFeed.ts"
 import { Handover } from "../../src/delivery/Handover.ts"
@@ -14,25 +14,32 @@ import * as Mailbox from "../Mailbox.ts"
 import * as Ports from "../Ports.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
-/** A raw store in memory that can fail for some domains, with its content. */
+/** A raw store in memory that can fail for some domains or hang, with its content. */
 class FailingStore extends Context.Service<
   FailingStore,
-  { readonly failing: Ref.Ref<(ref: RawRef) => boolean>; readonly kept: Ref.Ref<ReadonlySet<RawRef>> }
+  {
+    readonly failing: Ref.Ref<(ref: RawRef) => boolean>
+    readonly kept: Ref.Ref<ReadonlySet<RawRef>>
+    /** Closed while it hangs. */
+    readonly works: Latch.Latch
+  }
 >()("inlet/test/FailingStore") {
   static readonly layer = Layer.effect(
     FailingStore,
     Effect.all({
       failing: Ref.make((_ref: RawRef): boolean => false),
-      kept: Ref.make<ReadonlySet<RawRef>>(new Set())
+      kept: Ref.make<ReadonlySet<RawRef>>(new Set()),
+      works: Latch.make(true)
     })
   )
 
   static readonly layerStore = Layer.effect(
     RawStore,
     Effect.gen(function* () {
-      const { failing, kept } = yield* FailingStore
+      const { failing, kept, works } = yield* FailingStore
       return RawStore.of({
         put: Effect.fnUntraced(function* (ref) {
+          yield* works.await
           const fails = yield* Ref.get(failing)
           if (fails(ref)) return yield* new RawStoreError({ cause: "No space left on device" })
           yield* Ref.update(kept, (refs) => new Set(refs).add(ref))
@@ -53,6 +60,9 @@ class FailingStore extends Context.Service<
 const logged: Array<string> = []
 const keepLog = Logger.make(({ message }) => void logged.push([message].flat().map(String).join(": ")))
 
+/** Room for one large message. */
+const memory = { MAX_MESSAGE_BYTES: "100000", SMTP_MAX_DATA_BYTES: "100000" }
+
 class SmtpPort extends Context.Service<SmtpPort, number>()("inlet/test/SmtpPort") {}
 
 const World = Layer.unwrap(
@@ -64,7 +74,9 @@ const World = Layer.unwrap(
       Layer.provideMerge(Layer.merge(TestDatabase.layer, FailingStore.layer)),
       Layer.provide(Logger.layer([keepLog])),
       Layer.provide(
-        ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: { SMTP_PORT: `${port}` } }), { asPrimary: true })
+        ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: { ...memory, SMTP_PORT: `${port}` } }), {
+          asPrimary: true
+        })
       )
     )
   })
@@ -100,6 +112,22 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A message th
       assert.strictEqual((yield* keptOf(domainId)).length, 1)
       assert.strictEqual(yield* Mailbox.acceptedToday(domainId), 1)
     })
+  )
+
+  it.effect("because the raw store hangs is answered 451, and keeps its memory until that ends", () =>
+    Effect.gen(function* () {
+      const port = yield* SmtpPort
+      const { works } = yield* FailingStore
+      const { address, domainId } = yield* Mailbox.attach("hanging-disk.example")
+      const large = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(1_000)}`
+      yield* works.close
+      assert.match(yield* Mailbox.deliver(port, address, large), /^451 4\.3\.0 /)
+      assert.match(yield* Mailbox.deliver(port, address, large), /^452 /)
+      yield* works.open
+      const reply = Mailbox.deliver(port, address, large)
+      yield* eventually(reply, (reply) => reply.startsWith("250 "))
+      assert.strictEqual((yield* rows(domainId)).length, 1)
+    }).pipe(Effect.ensuring(FailingStore.use(({ works }) => works.open)))
   )
 
   it.effect("for one of two workspaces is stored for neither", () =>

@@ -46,6 +46,22 @@ describe("The DATA memory", () => {
     assert.isFalse(memory.enter("a").take(1))
   })
 
+  it("stays reserved for work that goes on behind a late answer", () => {
+    const memory = DataMemory.make(100)
+    const share = memory.enter("a")
+    share.take(80)
+    const ended = share.keep()
+    share.leave()
+    assert.isFalse(memory.enter("a").take(80))
+    ended()
+    const next = memory.enter("a")
+    assert.isTrue(next.take(80))
+    next.keep()()
+    assert.isFalse(memory.enter("a").take(80))
+    next.leave()
+    assert.isTrue(memory.enter("a").take(80))
+  })
+
   it("is unlimited at 0", () => {
     assert.isTrue(DataMemory.make(0).enter("a").take(Number.MAX_SAFE_INTEGER))
   })
