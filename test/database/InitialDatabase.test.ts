@@ -7,7 +7,6 @@ import { SqlClient } from "effect/sql"
 import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 import * as InitialDatabase from "../../src/database/InitialDatabase.ts"
 import * as Tar from "../../src/database/Tar.ts"
-import { eventually } from "../Eventually.ts"
 import * as Program from "../Program.ts"
 
 /** The image in the repository. Dies if it is missing. */
@@ -138,17 +137,21 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
       const whole = yield* expected
       const start = Program.start(process.execPath, [fileURLToPath(new URL("./FirstStart.ts", import.meta.url)), files])
 
-      const written = Effect.orElseSucceed(fs.readDirectory(`${files}.unfinished`, { recursive: true }), () => [])
+      const written = Effect.orElseSucceed(fs.readDirectory(`${files}.unfinished`), () => [])
       const isMade = fs.exists(files)
-      // Killed at the first file, in the middle, and with all files present. Earlier remains make no difference.
-      for (const most of [1, 300, 900, Object.keys(whole).length]) {
+      // Killed at the first file, and while others are written.
+      for (const later of [0, 10, 30, 100]) {
         yield* Effect.gen(function* () {
           const first = yield* start
-          yield* eventually(Effect.all([written, isMade]), ([names, isMade]) => isMade || names.length >= most)
+          // A pause of `eventually` is longer than all of the unpacking.
+          yield* Effect.repeat(Effect.delay(written, "1 millis"), { until: (names) => names.length > 0 })
+          yield* Effect.sleep(later)
           yield* first.kill("SIGKILL")
           yield* Effect.exit(first.exitCode)
           if (yield* isMade) assert.deepStrictEqual(yield* listOf(files), whole)
-          yield* fs.remove(files, { recursive: true, force: true })
+          for (const remains of [files, `${files}.unfinished`]) {
+            yield* fs.remove(remains, { recursive: true, force: true })
+          }
         }).pipe(Effect.scoped)
       }
 
