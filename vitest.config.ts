@@ -17,8 +17,10 @@ const quickWasm = "--liftoff-only"
 // the CPU time of starting a service was such collections. Without the second, a worker takes 2 GB.
 const fewCollections = ["--external-memory-accounted-in-global-limit", "--heap-growing-percent=100"]
 
-// Six use two cores, because much of a test is waiting. A worker holds the modules and databases of its files.
-const mostBytesOfWorker = 2 * 1024 ** 3
+// Six workers keep two cores busy, because tests mostly wait. A worker needs up to 2 GB for the modules and databases of
+// its files, mostly less.
+const bytesOfWorker = 1.5 * 1024 ** 3
+const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 
 export default defineConfig({
   test: {
@@ -35,7 +37,7 @@ export default defineConfig({
     // Several times what a test takes, because the machine may be busy.
     testTimeout: 120_000,
     hookTimeout: 180_000,
-    maxWorkers: Math.max(3, Math.min(6, Math.floor(totalmem() / mostBytesOfWorker))),
+    maxWorkers: Math.max(3, Math.min(6, Math.floor(memory / bytesOfWorker))),
     // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
     isolate: false,
     // The programs that tests start, some hundred, keep what they have compiled for each other.

@@ -49,7 +49,7 @@ const withLowPriority = Effect.gen(function* () {
   const threads = yield* fs.readDirectory("/proc/self/task")
   const all = yield* Effect.forEach(threads, (thread) => fs.readFileString(`/proc/self/task/${thread}/stat`))
   // The niceness is the 19th field (proc_pid_stat), and the second one may have blanks.
-  return all.filter((line) => line.replace(/.*\) /, "").split(" ")[16] === `${getPriority() + 5}`).length
+  return all.filter((line) => line.replace(/.*\) /, "").split(" ")[16] === `${Math.min(getPriority() + 5, 19)}`).length
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
