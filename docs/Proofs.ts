@@ -59,6 +59,10 @@ export const proofs: ReadonlyArray<Proof> = [
     promise: "Inlet refuses mail that it cannot store",
     tests: [
       ["test/intake/Failures.test.ts", "because the raw store fails is answered 451, and the next one is stored"],
+      [
+        "test/intake/Failures.test.ts",
+        "because the raw store hangs is answered 451, and keeps its memory until that ends"
+      ],
       ["test/intake/Failures.test.ts", "for one of two workspaces is stored for neither"],
       [
         "test/providers/storage/RawStoreS3.test.ts",

@@ -15,15 +15,14 @@ export interface Share {
   readonly wasRefused: () => boolean
   /** Releases all reserved bytes, unless they are kept. */
   leave(): void
-  /** Keeps the bytes reserved until the returned function is called, also if they are left before. */
+  /** Keeps the bytes reserved until the returned function is called, even if `leave` is called first. */
   keep(): () => void
 }
 
 /**
- * Limits the total bytes of messages between DATA and their answer, or the end of the work that a late answer left,
- * over all sessions. Zero is no limit. Beyond the
- * limit only clients below an equal share may continue, so that one client's slow messages do not block others. Beyond
- * twice the limit none may.
+ * Limits the total bytes of messages over all sessions. A message counts from DATA to its answer, and behind a late
+ * answer until its work ends. Zero is no limit. Beyond the limit only clients below an equal share may continue, so that
+ * one client's slow messages do not block others. Beyond twice the limit none may.
  */
 export const make = (mostBytes: number) => {
   const held = new Tally()

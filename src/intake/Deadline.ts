@@ -56,7 +56,7 @@ export const make = Effect.gen(function* () {
     return underWay.size > 0
   })
 
-  /** `keep` is called at the start, and its result once the message is stored or will not be. */
+  /** Calls `keep` at the start, and the function that it returns when the work has stored the message or given up. */
   return <A, E>(work: (pending: Pending) => Effect.Effect<Answered<A>, E>, keep?: () => () => void) =>
     Effect.callback<A, E | NotStored>((resume) => {
       const pending: Pending = { isOver: false }
@@ -64,12 +64,15 @@ export const make = Effect.gen(function* () {
       const late = () => resume(Effect.fail(new NotStored({ cause: tooLate })))
       underWay.set(pending, { since: Elapsed.millisOf(clock), late })
       look()
-      const working = Effect.flatMap(work(pending), ({ after, answer }) => {
-        underWay.delete(pending)
-        ended?.()
-        resume(Effect.succeed(answer))
-        return after
-      })
+      const working = Effect.flatMap(
+        Effect.suspend(() => work(pending)),
+        ({ after, answer }) => {
+          underWay.delete(pending)
+          ended?.()
+          resume(Effect.succeed(answer))
+          return after
+        }
+      )
       fork(working).addObserver((exit) => {
         if (Exit.isSuccess(exit)) return
         underWay.delete(pending)

@@ -138,7 +138,7 @@ export class DataParser extends SMTPStream {
     this._continueCallback = () => queueMicrotask(() => this._write(kept, "buffer", done))
     const { receiver } = this.#incoming
     this.#incoming.writableEnded = true
-    // It has the message, which an idle session would retain.
+    // The receiver holds the message, and an idle session would retain both.
     this.#incoming.receiver = undefined
     receiver?.end()
   }
