@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -21,6 +22,8 @@ const replayable = Effect.gen(function* () {
   const inbox = yield* inlet.inbox(receiver.url)
   yield* Mail.send(inlet.smtpPort, { to: inbox.address })
   const { event } = yield* receiver.next
+  // Before, a replay is done by the attempt that is under way.
+  yield* eventually(Mailbox.events(inbox), ([one]) => one?.delivery.status === "delivered")
   const path = `/api/domains/${inbox.domainId}/events/${event.event_id}/replay?force=true`
   const replay = inlet.call("POST", path, { key: inbox.key })
   return { receiver, inbox, replay }
