@@ -1,9 +1,6 @@
 import { Duration, Effect } from "effect"
 
-/**
- * The milliseconds until the next look. Longer after some looks, because those of all tests at 25 ms took a seventh of
- * the suite's CPU time.
- */
+/** The milliseconds until the next look. They grow, because looks every 25 ms took a seventh of the suite's CPU time. */
 const pauseAfter = (looks: number) => Math.min(25 * 1.25 ** looks, 200)
 
 /** Repeats an effect until its result matches. Dies with the last result on timeout. */

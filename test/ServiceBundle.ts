@@ -44,8 +44,8 @@ const packages: Plugin = {
 }
 
 /**
- * The script of the service or of `inlet …` with its sources and Effect in one file, made once in a run. Importing 1,300
- * modules is a fourth of the CPU time of starting the service, and half of that of running a command.
+ * The script of the service or of `inlet …`, bundled with Effect into one file, once in a run. Importing 1,300 modules
+ * takes a fourth of the CPU time of starting the service, and half of that of running a command.
  */
 export const script = Effect.fnUntraced(
   function* (name: "main" | "cli") {

@@ -21,7 +21,7 @@ export interface Arrival {
   readonly message: {
     readonly byteLength: number
     copyInto(target: Uint8Array, offset: number): void
-    /** Keeps its memory reserved until the returned function is called, even behind the answer. */
+    /** Keeps its memory reserved until the returned function is called, even after the answer. */
     readonly keep?: () => () => void
   }
 }

@@ -20,9 +20,9 @@ export interface Share {
 }
 
 /**
- * Limits the total bytes of messages over all sessions. A message counts from DATA to its answer, and behind a late
- * answer until its work ends. Zero is no limit. Beyond the limit only clients below an equal share may continue, so that
- * one client's slow messages do not block others. Beyond twice the limit none may.
+ * Limits the total bytes of messages over all sessions. A message counts from DATA to its answer, and after a late
+ * answer until the work on it ends. Zero is no limit. Beyond the limit only clients below an equal share may continue,
+ * so that one client's slow messages do not block others. Beyond twice the limit none may.
  */
 export const make = (mostBytes: number) => {
   const held = new Tally()

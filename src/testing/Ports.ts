@@ -20,7 +20,7 @@ const reserve = (port: number) =>
     const isTaken = () => guard.close(() => resume(Effect.succeed(false)))
     guard.once("error", isTaken)
     guard.bind({ port: port + size, address: "127.0.0.1", exclusive: true }, () => {
-      // Otherwise it retains the fiber, whose result is all of the service that has the port.
+      // That listener retains the fiber, whose result contains the whole service that has the port.
       guard.off("error", isTaken).on("error", ignore)
       resume(Effect.succeed(true))
     })

@@ -143,7 +143,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
       for (const later of [0, 10, 30, 100]) {
         yield* Effect.gen(function* () {
           const first = yield* start
-          // A pause of `eventually` is longer than all of the unpacking.
+          // `eventually` looks too rarely: unpacking takes about 100 ms.
           yield* Effect.repeat(Effect.delay(written, "1 millis"), { until: (names) => names.length > 0 })
           yield* Effect.sleep(later)
           yield* first.kill("SIGKILL")

@@ -14,7 +14,7 @@ import * as Mailbox from "../Mailbox.ts"
 import * as Ports from "../Ports.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
-/** A raw store in memory that can fail for some domains or hang, with its content. */
+/** A raw store in memory. It can hang, or fail for some domains, and shows what it stores. */
 class FailingStore extends Context.Service<
   FailingStore,
   {

@@ -46,7 +46,7 @@ describe("The DATA memory", () => {
     assert.isFalse(memory.enter("a").take(1))
   })
 
-  it("stays reserved for work that goes on behind a late answer", () => {
+  it("stays reserved for work that goes on after a late answer", () => {
     const memory = DataMemory.make(100)
     const share = memory.enter("a")
     share.take(80)

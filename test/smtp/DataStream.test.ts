@@ -257,7 +257,7 @@ describe("A DATA stream", () => {
     assert.deepStrictEqual([ended, parser.writableLength], [0, 0])
   })
 
-  it.effect("leaves nothing of its message in the session behind its end", () =>
+  it.effect("leaves nothing of its message in the session after its end", () =>
     Effect.gen(function* () {
       const bytes = 32 * 1024 * 1024
       const parser = new DataStream.DataParser(() => turns)

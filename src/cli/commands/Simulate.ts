@@ -29,7 +29,7 @@ export const command = Command.make(
     subject: text("subject", "Subject of the mail"),
     text: text("text", "Text of the mail"),
     dmarc: Flag.Literals("dmarc", Authentication.fields.dmarc.literals).pipe(
-      Flag.withDescription("Verdict about the author, pass for a confirmed one. Default none"),
+      Flag.withDescription("DMARC verdict, pass if the author is confirmed. Default none"),
       Flag.optional
     ),
     file: Flag.File("file", { mustExist: true }).pipe(

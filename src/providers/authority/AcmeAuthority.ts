@@ -69,8 +69,8 @@ export const layer = (options: Options) =>
           })
 
         /**
-         * Asks until the state is final, as often as `Retry-After` says (RFC 8555, section 7.5.1), and at least every 30 s:
-         * an authority may name a day and be done in seconds, and the proof must stay until then.
+         * Polls until the state is final, at the interval in `Retry-After` (RFC 8555, section 7.5.1), at most 30 s. An
+         * authority may ask for a day and finish in seconds, and the proof must stay published until then.
          */
         const settled = <A>(look: Effect.Effect<Answered<A>, OrderError>, isFinal: (answer: A) => boolean) =>
           Effect.gen(function* () {

@@ -199,7 +199,7 @@ const Info = Schema.Struct({ Status: Schema.String, IsOwner: NamecheapApi.Flag }
 const Created = Schema.Struct({
   Registered: NamecheapApi.Flag,
   ChargedAmount: Schema.optional(Schema.String),
-  /** If the order is charged, the registry registers the name later. */
+  /** True if the registry registers the name later, provided that the order was charged. */
   NonRealTimeDomain: Schema.optional(NamecheapApi.Flag)
 })
 
