@@ -320,7 +320,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { json } = yield* inlet.call("GET", "/openapi.json")
-        const { text } = yield* inlet.call("GET", "/llms.txt")
+        const [, text = ""] = (yield* inlet.call("GET", "/llms.txt")).text.split("## Every route of a workspace")
         for (const { limited, method, needs, path } of yield* routes) {
           if (needs === "no key") continue
           const template = path.replace(/:(\w+)/g, "{$1}")
