@@ -36,8 +36,7 @@ export const add = Effect.gen(function* () {
 
   yield* Tool.add({
     name: "get_inboxes",
-    description:
-      "Your domains. Every address at them takes mail: make one up for each purpose, nothing has to be created.",
+    description: "List your domains. Every address at them takes mail, so make one up for each purpose.",
     filters: true,
     parameters: {},
     answer: Effect.fnUntraced(function* (_, workspace) {

@@ -22,7 +22,7 @@ export const add = Effect.gen(function* () {
   yield* Tool.add({
     name: "list_mail",
     description:
-      "Mail that is there, newest first, in brief. next_cursor goes on, also after an empty page. With trace: what became of each mail, also of refused ones.",
+      "List mail in brief, newest first. Continue with next_cursor, also after an empty page. With trace it shows every step of each mail, also of refused mail.",
     filters: true,
     parameters: {
       to: Parameters.to,

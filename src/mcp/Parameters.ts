@@ -20,14 +20,14 @@ export const to = Schema.optionalKey(text(320, "your address, or domain"))
 
 export const from = Schema.optionalKey(text(320, "sender's address; can be forged"))
 
-export const subject = Schema.optionalKey(text(200, "words in it"))
+export const subject = Schema.optionalKey(text(200, "words of the subject"))
 
 export const has = Schema.optionalKey(
   Schema.Literals(["code", "link", "attachment"]).annotate({ message: "Expected one of code, link, attachment" })
 )
 
 export const fromDomain = Schema.optionalKey(
-  text(253, "sender's domain, proven by DMARC").check(
+  text(253, "sender's domain, confirmed by DMARC").check(
     Schema.makeFilter((name: string) => canonical(name)?.includes(".") === true, {
       message: "Expected a domain name such as github.com"
     })
@@ -43,11 +43,11 @@ export const usualAge = "5m"
 
 export const after = Schema.optionalKey(text(64, "cursor or event_id"))
 
-export const cursor = Schema.optionalKey(text(128, "of the page before"))
+export const cursor = Schema.optionalKey(text(128, "next_cursor of the previous page"))
 
 /** Mail that a sender rule holds, beside what passed. */
 export const held = Schema.optionalKey(
-  Schema.Boolean.annotate({ description: "also mail that sender rules or the scanner hold" })
+  Schema.Boolean.annotate({ description: "include mail held by sender rules or the scanner" })
 )
 
 export const trace = Schema.optionalKey(Schema.Boolean)
@@ -60,7 +60,7 @@ export const eventId = Schema.String.annotate({ description: "of a mail" }).chec
 
 export const maxChars = Schema.optionalKey(whole(1, 8_000, "default 6000"))
 
-export const offset = Schema.optionalKey(whole(0, 100_000_000, "next_offset of the piece before"))
+export const offset = Schema.optionalKey(whole(0, 100_000_000, "next_offset of the previous piece"))
 
 /** Of a simulated mail. */
 export const author = Schema.optionalKey(text(320, "sender"))

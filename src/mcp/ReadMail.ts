@@ -48,7 +48,7 @@ export const add = Effect.gen(function* () {
   yield* Tool.add({
     name: "read_mail",
     description:
-      "What a mail says. part: reply (default) is what is new in it, visible all that a person sees, links its links.",
+      "Read a mail. part reply (default) has its new words, visible all that a person sees, links its links.",
     filters: true,
     parameters: {
       event_id: Parameters.eventId,

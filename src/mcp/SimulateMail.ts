@@ -28,7 +28,7 @@ export const add = Effect.gen(function* () {
   yield* Tool.add({
     name: "simulate_mail",
     description:
-      "Receive a test mail without sending one: a sample, or your own words. It is delivered like any other.",
+      "Receive a test mail without sending one: a sample, or your own text. It is delivered like other mail.",
     changes: true,
     parameters: {
       sample: Schema.optionalKey(SampleName),

@@ -26,7 +26,7 @@ export const add = Effect.gen(function* () {
 
   yield* Tool.add({
     name: "wait_for_code",
-    description: `Wait for a mail with a one-time code, and get the code alone, with its age. Call it after you asked for the code: mail of the last ${GivenCodes.freshSeconds} seconds counts, and no code comes twice. With after, what came later.`,
+    description: `Wait for a mail with a one-time code. Returns the code and its age. Call it after you asked for the code: mail of the last ${GivenCodes.freshSeconds} seconds counts, and no code is returned twice. With after, only mail after that position counts.`,
     filters: true,
     parameters: {
       to: Parameters.to,
@@ -67,7 +67,7 @@ export const add = Effect.gen(function* () {
         return {
           timed_out: true,
           ...(yield* inVain(domain, filter, began)),
-          next: "Call again, ask for another code, or look what came with list_mail"
+          next: "Call again, ask for another code, or see with list_mail what arrived"
         }
       }
       const {

@@ -24,7 +24,7 @@ export const add = Effect.gen(function* () {
   yield* Tool.add({
     name: "wait_for_mail",
     description:
-      "Wait for mail, and get it in brief, with its code or best link. Without after, mail of the last 5 minutes counts; with the cursor of the answer before, what came later.",
+      "Wait for a mail. Returns it in brief, with its code or best link. Without after, mail of the last 5 minutes counts. With the cursor of the previous answer as after, only later mail counts.",
     filters: true,
     parameters: {
       to: Parameters.to,
