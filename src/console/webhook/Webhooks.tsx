@@ -22,8 +22,8 @@ export const Webhooks = ({ domain, onChange }: { readonly domain: Domain; readon
     <section class="card">
       <h2>Webhooks by address</h2>
       <p class="note">
-        Inlet compares the part of the address before the @ with each pattern. An exact name wins, then the longest
-        pattern, then the catch-all.
+        Inlet compares the part of the address before the @ with each pattern. The exact name comes first, then the
+        pattern with the most literal characters, then the catch-all.
       </p>
       <Problem message={list.error.value} retry={retryFailed} />
       {value === undefined && list.error.value === undefined && <Skeleton lines={3} />}
