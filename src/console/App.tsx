@@ -9,7 +9,7 @@ import { Frame } from "./frame/Frame.tsx"
 import { Page } from "./frame/Page.tsx"
 import { Skeleton } from "./frame/Skeleton.tsx"
 import { Inbox } from "./inbox/Inbox.tsx"
-import { Keys } from "./keys/Keys.tsx"
+import { KeysAndLimits } from "./keys/KeysAndLimits.tsx"
 import { ServiceEvents } from "./operations/ServiceEvents.tsx"
 import { AllDomains } from "./operator/AllDomains.tsx"
 import { AllWorkspaces } from "./operator/AllWorkspaces.tsx"
@@ -70,7 +70,7 @@ const Pages = () => {
         <Route path="/console/domains" component={Domains} />
         <Route path="/console/domains/:domainId" component={Domains} />
         <Route path="/console/events" component={ServiceEvents} />
-        <Route path="/console/keys" component={Keys} />
+        <Route path="/console/keys" component={KeysAndLimits} />
         <Route path="/console/operator" component={Status} />
         <Route path="/console/operator/trace" component={OperatorTrace} />
         <Route path="/console/operator/workspaces" component={AllWorkspaces} />

@@ -14,7 +14,7 @@ import { AdditionalKeys } from "./AdditionalKeys.tsx"
 import { Sessions } from "./Sessions.tsx"
 
 /** Keys of the workspace, browsers that are signed in, and usage against limits. */
-export const Keys = () => {
+export const KeysAndLimits = () => {
   const workspace = useLoaded("workspace", (signal) => call("GET /api/workspace", { signal }))
   return (
     <Page title="Keys and limits">
