@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Queue, Schedule, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Notices } from "../database/Database.ts"
 import type { DomainId } from "../model/Domain.ts"
@@ -24,8 +24,6 @@ export class EventFeed extends Context.Service<
      * throw, because mail waits for it.
      */
     listen(listener: (announcement: Announcement) => void): Effect.Effect<void, never, Scope.Scope>
-    /** Emits now, after each announcement, and every second. */
-    occasions(domainId: DomainId): Stream.Stream<void>
   }
 >()("inlet/delivery/EventFeed") {
   /** The `NOTIFY` channel. */
@@ -75,19 +73,7 @@ export class EventFeed extends Context.Service<
           news.add(announcement)
           Queue.offerUnsafe(bell, undefined)
         },
-        listen,
-        occasions: (domainId) =>
-          Stream.merge(
-            // A slow listener may miss announcements but no events, because it reads the table after each.
-            Stream.callback<void>(
-              (queue) =>
-                listen((announced) => {
-                  if (announced.domainId === domainId) Queue.offerUnsafe(queue, undefined)
-                }),
-              { bufferSize: 1, strategy: "sliding" }
-            ),
-            Stream.map(Stream.fromSchedule(Schedule.spaced("1 second")), () => undefined)
-          ).pipe(Stream.prepend([undefined]), Stream.buffer({ capacity: 1, strategy: "sliding" }))
+        listen
       })
     })
   )

@@ -3,16 +3,16 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import * as Columns from "../database/Columns.ts"
-import { Conflict, type NotFound } from "../model/ApiError.ts"
+import type { Conflict, NotFound } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
-import { type DomainId, type DomainStatus, noSuchDomain } from "../model/Domain.ts"
+import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
-import { noSuchWebhook, plainFormat, type WebhookAction, type WebhookId } from "../model/Webhook.ts"
+import { plainFormat, type WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
 import * as Claims from "./Claims.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
-import { EventFeed } from "./EventFeed.ts"
+import * as DuePulls from "./DuePulls.ts"
 import * as Lease from "./Lease.ts"
 import * as LostWorkers from "./LostWorkers.ts"
 import * as NextAttempt from "./NextAttempt.ts"
@@ -101,7 +101,7 @@ export class PullDeliveries extends Context.Service<
 
 const makeTake = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const feed = yield* EventFeed
+  const due = yield* DuePulls.make
   const opened = yield* OpenedSecrets
   const { timeout } = yield* Settings.webhooks
   const { pageBytes } = yield* Settings.answers
@@ -131,10 +131,10 @@ const makeTake = Effect.gen(function* () {
 
   /** Uninterruptible between the claim and its finalizer. */
   const look = Effect.fnUntraced(function* (domainId: DomainId, { webhookId, ...wanted }: Wanted) {
-    const due = yield* dueWebhooks(sql, domainId, webhookId)
-    if (due.length === 0) return { deliveries: [], told: Effect.void }
+    const webhooks = yield* due.webhooksOf(domainId, webhookId)
+    if (webhooks.length === 0) return { deliveries: [], told: Effect.void }
     let isTold = false
-    const deliveries = yield* Effect.acquireRelease(claim(due, wanted), (leased) =>
+    const deliveries = yield* Effect.acquireRelease(claim(webhooks, wanted), (leased) =>
       isTold ? Effect.void : Effect.ignore(claims.giveBack(leased))
     )
     const told = Effect.sync(() => {
@@ -149,7 +149,7 @@ const makeTake = Effect.gen(function* () {
   ) {
     const first = yield* look(domainId, wanted)
     if (first.deliveries.length > 0 || Duration.isZero(time)) return first
-    const found = yield* feed.occasions(domainId).pipe(
+    const found = yield* due.news(domainId).pipe(
       // The timeout ends the wait, not a claim.
       Stream.interruptWhen(Effect.sleep(time)),
       Stream.mapEffect(() => look(domainId, wanted)),
@@ -214,45 +214,6 @@ const makeSettle = Effect.gen(function* () {
     }
   )
   return settle
-})
-
-/** Finds without a lock the pull webhooks that have due deliveries, once a second per waiting client. */
-const dueWebhooks = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  domainId: DomainId,
-  webhookId: WebhookId | undefined
-) {
-  const found = yield* sql<{
-    readonly status: DomainStatus
-    readonly disabledReason: string
-    readonly id: WebhookId | null
-    readonly action: WebhookAction | null
-    readonly isDue: boolean
-  }>`
-    SELECT domains.status, disabled_reason, webhooks.id, webhooks.action, webhooks.action = 'pull' AND EXISTS (
-      SELECT 1 FROM deliveries
-      WHERE ${DeliveryRows.ofDelivery(sql)} = webhooks.id AND deliveries.status = 'pending'
-        AND (leased_until IS NULL OR leased_until <= now()) AND due_at <= now()
-    ) AS is_due
-    FROM domains LEFT JOIN webhooks ON webhooks.domain_id = domains.id
-      AND ${webhookId === undefined ? sql`(webhooks.action = 'pull' OR pattern = '*')` : sql`webhooks.id = ${webhookId}`}
-    WHERE domains.id = ${domainId}
-  `
-  const [domain] = found
-  if (domain === undefined) return yield* noSuchDomain
-  if (domain.status === "disabled") {
-    return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
-  }
-  if (domain.id === null) return yield* noSuchWebhook
-  if (found.every(({ action }) => action !== "pull")) {
-    return yield* new Conflict({
-      message:
-        webhookId === undefined
-          ? 'This domain delivers no mail by lease. PATCH /api/domains/{id}/delivery {"pull": true} changes that, where no webhook is set'
-          : 'This webhook delivers no mail by lease. PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "pull"} changes that'
-    })
-  }
-  return found.flatMap(({ id, isDue }) => (isDue && id !== null ? [id] : []))
 })
 
 const columnsOf = (sql: SqlClient.SqlClient, reports: ReadonlyArray<Report>) => {

@@ -2,9 +2,9 @@ import { Clock, Context, DateTime, type Duration, Effect, Layer, Option, Stream 
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { EventFeed } from "../delivery/EventFeed.ts"
 import { canonical } from "../domains/DomainNames.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
+import { EventNews } from "../events/EventNews.ts"
 import type { Arrival } from "../intake/Copies.ts"
 import { memoryFull } from "../intake/DataMemory.ts"
 import * as EnvelopeAddress from "../intake/EnvelopeAddress.ts"
@@ -65,7 +65,7 @@ export class Simulation extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
       const intake = yield* Intake
-      const feed = yield* EventFeed
+      const news = yield* EventNews
       const { messageBytes } = yield* Settings.smtp
 
       const checkSize = (bytes: number) =>
@@ -138,7 +138,7 @@ export class Simulation extends Context.Service<
         )
 
       const events: Simulation["Service"]["events"] = Effect.fn("Simulation.events")(function* (inbox, id, time) {
-        return yield* feed.occasions(inbox.domainId).pipe(
+        return yield* news.of(inbox.domainId).pipe(
           Stream.mapEffect(() => briefEvents(inbox, id)),
           Stream.filter((brief) => brief.length > 0),
           Stream.runHead,
@@ -149,7 +149,7 @@ export class Simulation extends Context.Service<
 
       return Simulation.of({ receive, compose, events })
     })
-  )
+  ).pipe(Layer.provide(EventNews.layer))
 }
 
 /** The recipient, which must be at this domain. */
