@@ -713,6 +713,14 @@ export const proofs: ReadonlyArray<Proof> = [
       ],
       ["test/purchase/Payments.test.ts", "is refunded once if the registration fails for good"],
       ["test/purchase/Fulfilment.test.ts", "cannot be looked up, however often, is asked to register once it can"],
+      [
+        "test/purchase/Fulfilment.test.ts",
+        "takes the order and never registers makes it fail after 14 days, with one refund"
+      ],
+      [
+        "test/purchase/Fulfilment.test.ts",
+        "takes the order without an answer keeps the money while it does not sell the name"
+      ],
       ["test/testing/Fakes.test.ts", "is left after a minute: 202, and the orders of others go on"],
       ["test/flows/purchase-crash.test.ts", "kill -9 of the service, for an order paid at Stripe,"],
       [

@@ -15,6 +15,12 @@ import type { OrderRow } from "./Orders.ts"
 /** Number of requests to register without effect after which an order fails. */
 const mostRegistrations = 5
 
+/**
+ * Number of looks after which the registry has refused an accepted order. From the eighth on they are an hour apart, so
+ * it has 14 days. Downtime of Inlet does not count.
+ */
+export const mostLooks = 7 + 14 * 24
+
 /** Stands for the number of requests once the registrar has taken the order, so that it gets no other one. */
 const accepted = 1_000
 
@@ -62,13 +68,16 @@ export const make = Effect.gen(function* () {
   const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
     if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
     yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
-    const ours = Effect.mapError(registrar.holds(order.name), uncertain)
-    if (!(yield* ours)) {
-      // The registry may register the name at any time, so there is no refund either.
-      if (order.registrations >= accepted) return yield* notYet(order)
-      if (order.registrations >= mostRegistrations) {
-        return yield* fail(order, "The registrar did not register the name")
-      }
+    const look = registrar.holds(order.name)
+    const ours = Effect.mapError(look, uncertain)
+    const isLate = (error: RegistrarError) => isPending(error) && order.tries >= mostLooks
+    const held = yield* Effect.mapError(
+      Effect.catchIf(look, isLate, () => Effect.succeed("late" as const)),
+      uncertain
+    )
+    if (held === "late") return yield* failLate(order)
+    if (!held) {
+      if (order.registrations >= mostRegistrations) return yield* giveUp(order, registrar)
       // Stored before the request. From here on the registration may have happened.
       yield* sql`UPDATE orders SET registrations = registrations + 1 WHERE id = ${order.id}`
       yield* registrar.register({ name: order.name, years: order.years, orderId: order.id }).pipe(
@@ -78,8 +87,8 @@ export const make = Effect.gen(function* () {
             ? Effect.fail(error)
             : Effect.flatMap(ours, (yes) => (yes ? Effect.void : Effect.fail(uncertain(error))))
         ),
-        Effect.tapErrorTag("RegistrarError", ({ reason }) =>
-          reason._tag === "Uncertain" && reason.isAccepted === true
+        Effect.tapErrorTag("RegistrarError", (error) =>
+          isPending(error)
             ? Effect.asVoid(sql`UPDATE orders SET registrations = ${accepted} WHERE id = ${order.id}`)
             : Effect.void
         )
@@ -87,6 +96,25 @@ export const make = Effect.gen(function* () {
     }
     yield* attach(order)
   })
+
+  /**
+   * Ends an order after its last request, if the name is still for sale or the registry has had its time. Until then it
+   * may register the name for an accepted request, also for one whose answer was lost.
+   */
+  const giveUp = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
+    if (order.registrations < accepted) {
+      const offered = yield* Effect.mapError(registrar.quote([order.name], order.years), uncertain)
+      if (offered.has(order.name)) return yield* fail(order, "The registrar did not register the name")
+    }
+    return yield* order.tries < mostLooks ? notYet(order) : failLate(order)
+  })
+
+  /** Ends an order that the registry has not registered in its time. */
+  const failLate = (order: OrderRow) =>
+    Effect.andThen(
+      Effect.logError("A registry did not register a name within 14 days. Cancel its order at the registrar"),
+      fail(order, "The registry did not register the name within 14 days")
+    )
 
   /** One statement changes the domain and the order. */
   const attach = Effect.fnUntraced(function* (order: OrderRow) {
@@ -186,6 +214,9 @@ export const make = Effect.gen(function* () {
 
   return { step, fail }
 })
+
+/** The registrar has taken the request, and the registry registers the name later. */
+const isPending = ({ reason }: RegistrarError) => reason._tag === "Uncertain" && reason.isAccepted === true
 
 const notYet = ({ registrar }: OrderRow) =>
   new RegistrarError({

@@ -1,10 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import * as OrderSteps from "../../src/purchase/OrderSteps.ts"
 import { eventually } from "../Eventually.ts"
 import * as Namecheap from "../simulators/Namecheap.ts"
 import { Vendor } from "../simulators/Vendor.ts"
-import { addsUp, type Customer, customer, inletWithNamecheap, kindsOf, letDue } from "./Shop.ts"
+import { addsUp, type Customer, customer, inletWithNamecheap, inletWithOpenprovider, kindsOf, letDue } from "./Shop.ts"
 
 /** The simulator's price of .com, and the markup. */
 const price = 1_028 + 299
@@ -180,6 +181,48 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
+    it.effect("takes the order and never registers makes it fail after 14 days, with one refund", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const sql = yield* SqlClient.SqlClient
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.pending("refused-later.com", true)
+        const { json } = yield* someone.buy("refused-later.com")
+        yield* sql`UPDATE orders SET tries = ${OrderSteps.mostLooks - 1} WHERE id = ${json.order_id}`
+        yield* another("holds", json.order_id)
+        assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+        yield* assertCharged(someone, json.order_id)
+
+        yield* letDue(json.order_id)
+        const order = yield* someone.orderThatIs(json.order_id, "failed")
+        assert.strictEqual(order.failure, "The registry did not register the name within 14 days")
+        assert.strictEqual(yield* vendor.asked("register"), before + 1)
+        yield* assertGivenBack(someone, json.order_id)
+      })
+    )
+
+    it.effect("takes the order without an answer keeps the money while it does not sell the name", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.pending("unheard.com", true)
+        yield* vendor.mishaps("register", "hang-up")
+        const { json } = yield* someone.buy("unheard.com")
+        for (let look = 0; look < 4; look++) yield* another("register", json.order_id)
+        yield* another("holds", json.order_id)
+        assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+        assert.strictEqual(yield* vendor.asked("register"), before + 5)
+        yield* assertCharged(someone, json.order_id)
+
+        yield* vendor.pending("unheard.com", false)
+        yield* letDue(json.order_id)
+        yield* someone.orderThatIs(json.order_id, "completed")
+        yield* assertCharged(someone, json.order_id)
+      })
+    )
+
     it.effect("does nothing and answers nothing gives 202, and the worker looks up and registers once", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
@@ -332,6 +375,29 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
     )
   }
 )
+
+layer(inletWithOpenprovider, { excludeTestServices: true, timeout: "60 seconds" })("A registrar", (it) => {
+  it.effect("whose registry never decides about an order makes it fail after 14 days, with one refund", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const sql = yield* SqlClient.SqlClient
+      const someone = yield* customer
+      yield* vendor.pending("undecided.com", true)
+      const { json, status } = yield* someone.buy("undecided.com")
+      assert.deepStrictEqual([status, json.status], [202, "registering"])
+      yield* sql`UPDATE orders SET tries = ${OrderSteps.mostLooks - 1} WHERE id = ${json.order_id}`
+      yield* another("holds", json.order_id)
+      assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+      yield* assertCharged(someone, json.order_id)
+
+      yield* letDue(json.order_id)
+      const order = yield* someone.orderThatIs(json.order_id, "failed")
+      assert.strictEqual(order.failure, "The registry did not register the name within 14 days")
+      assert.strictEqual(yield* vendor.asked("register"), 1)
+      yield* assertGivenBack(someone, json.order_id)
+    })
+  )
+})
 
 layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" })("Of two workspaces", (it) => {
   it.effect("the first to order a name gets it, and the other is refused at once", () =>

@@ -61,23 +61,27 @@ export class Vendors extends Context.Service<
   )
 }
 
-/** The service with the Namecheap simulator and the wallet. */
-export const inletWithNamecheap = (settings: Readonly<Record<string, string>> = {}) =>
+/** The service with a registrar's simulator and the wallet. */
+const inletWith = (
+  registrar: "namecheap" | "openprovider",
+  simulator: Layer.Layer<Vendor>,
+  settingsOf: (url: string) => Readonly<Record<string, string>>
+) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { server } = yield* DnsServer
       const { url } = yield* Vendor
-      return TestInlet.layer({
-        DNS_SERVERS: server,
-        REGISTRAR_PRIMARY: "namecheap",
-        ...namecheapSettings(url),
-        ...settings
-      })
+      return TestInlet.layer({ DNS_SERVERS: server, REGISTRAR_PRIMARY: registrar, ...settingsOf(url) })
     })
   ).pipe(
     Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" })),
-    Layer.provideMerge(Layer.merge(DnsServer.layer, Namecheap.layer))
+    Layer.provideMerge(Layer.merge(DnsServer.layer, simulator))
   )
+
+export const inletWithNamecheap = (settings: Readonly<Record<string, string>> = {}) =>
+  inletWith("namecheap", Namecheap.layer, (url) => ({ ...namecheapSettings(url), ...settings }))
+
+export const inletWithOpenprovider = inletWith("openprovider", Openprovider.layer, openproviderSettings)
 
 /** The service with the Namecheap simulator and the checkout of the Stripe simulator. */
 export const inletWithStripe = Layer.unwrap(

@@ -10,7 +10,8 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", { message:
 
 /**
  * No answer or an undecodable one. The request may have been executed. `isAccepted` if it was, and the registry
- * registers the name later: then `register` is not called again, and `holds` is asked until it is true.
+ * registers the name later: then `register` is not called again, and `holds` is asked until it is true, for 14 days.
+ * `holds` may fail with it too, while the account shows the request.
  */
 export class Uncertain extends Schema.TaggedError<Uncertain>()("Uncertain", {
   message: Schema.String,

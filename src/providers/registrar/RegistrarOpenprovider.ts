@@ -76,7 +76,9 @@ export const layer = (options: Options) =>
         const own = (results ?? []).filter(
           ({ domain, status }) => `${domain.name}.${domain.extension}`.toLowerCase() === name && !gone.has(status)
         )
-        if (own.length > 0 && own.every(({ status }) => pending.has(status))) return yield* notYet
+        if (own.length > 0 && own.every(({ status }) => pending.has(status))) {
+          return yield* RegistrarCall.accepted(notYet.message)
+        }
         return own.length > 0
       })
 
