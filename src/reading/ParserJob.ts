@@ -41,6 +41,8 @@ export interface ParserJob {
   wasLost: boolean
   /** Suspected of the loss, so it is parsed again on a thread of its own. */
   isAlone: boolean
+  /** Nobody waits for its result any more. */
+  isCancelled: boolean
 }
 
 /** A task for the pool. */
@@ -60,7 +62,8 @@ export const make = (number: number, submitted: Submitted): ParserJob => ({
   used: 0,
   usedInAll: 0,
   wasLost: false,
-  isAlone: false
+  isAlone: false,
+  isCancelled: false
 })
 
 /** True if a delivery waits for it, and not a client of the API. */

@@ -2,13 +2,10 @@ import { FairQueue } from "../schedule/FairQueue.ts"
 import * as ParserJob from "./ParserJob.ts"
 import { mostOfThread, ParserWorker } from "./ParserWorker.ts"
 import { type Handed, movable, type ThreadSettings } from "./ReadTask.ts"
-import { TenantShares } from "./TenantShares.ts"
+import { halfLifeMilliseconds, TenantShares } from "./TenantShares.ts"
 import * as ThreadChoice from "./ThreadChoice.ts"
 import { ThreadDemand } from "./ThreadDemand.ts"
 import * as ThreadLimits from "./ThreadLimits.ts"
-
-/** The half-life of a tenant's recorded usage. */
-const halfLifeMilliseconds = 2_000
 
 /** The estimate for a sender check, which mostly waits for DNS. */
 const checkMilliseconds = 1
@@ -76,9 +73,11 @@ export class ParserPool {
     return job
   }
 
-  /** Drops a job that no thread has yet. */
+  /** Drops a job, unless a thread has it. It is not parsed again then if that thread is lost. */
   cancel(job: ParserJob.ParserJob): void {
-    if (job.state === "waiting") this.#waiting.remove(job.tenant, job)
+    job.isCancelled = true
+    if (job.isAlone) this.#suspects = this.#suspects.filter((suspect) => suspect !== job)
+    else if (job.state === "waiting") this.#waiting.remove(job.tenant, job)
   }
 
   /** Starts a thread, so that the first message does not wait for it. */
@@ -169,6 +168,7 @@ export class ParserPool {
   /** Parses a message again whose bytes were lost with a thread. */
   #again(job: ParserJob.ParserJob) {
     job.reload((message) => {
+      if (job.isCancelled) return
       if (message === undefined) return job.fail("its bytes could not be loaded again", false)
       job.message = message
       this.#wait(job)
@@ -193,7 +193,7 @@ export class ParserPool {
       this.#shares.settle(job)
       this.#shares.leave(job)
       if (job.isAlone || job.number === culprit) job.fail(reason, true)
-      else {
+      else if (!job.isCancelled) {
         job.isAlone = culprit === undefined && (job.number === suspect || job.wasLost)
         job.wasLost ||= culprit === undefined
         this.#again(job)

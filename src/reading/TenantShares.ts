@@ -2,6 +2,9 @@ import type { FairQueue } from "../schedule/FairQueue.ts"
 import type { ParserJob } from "./ParserJob.ts"
 import { ReadingCost } from "./ReadingCost.ts"
 
+/** The half-life of a tenant's recorded usage. */
+export const halfLifeMilliseconds = 2_000
+
 /** A tenant's jobs in parser threads. */
 interface Share {
   jobs: number
