@@ -110,7 +110,8 @@ const listen = (socket: string) =>
       peer.on("error", () => undefined)
       peer.end(said)
     })
-    server.once("error", (error: NodeJS.ErrnoException) =>
+    // All of them, because later ones, such as of a connection without a file descriptor, would end the process.
+    server.on("error", (error: NodeJS.ErrnoException) =>
       resume(
         error.code === "EADDRINUSE"
           ? Effect.succeed(undefined)

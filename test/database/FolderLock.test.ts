@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { writeFileSync } from "node:fs"
-import { createServer } from "node:net"
+import { createServer, Server } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, FileSystem, Scope } from "effect"
+import { Effect, Exit, FileSystem, Predicate, Scope } from "effect"
 import * as FolderLock from "../../src/database/FolderLock.ts"
 import * as StaleSocket from "../StaleSocket.ts"
 
@@ -15,6 +16,20 @@ const contend = Effect.fnUntraced(function* (where: string) {
 })
 
 const release = ({ scope }: { readonly scope: Scope.Closeable }) => Scope.close(scope, Exit.void)
+
+/** The servers that begin to listen during an effect. */
+const listening = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const servers: Array<Server> = []
+    const heard = (about: unknown) => {
+      if (Predicate.hasProperty(about, "server") && about.server instanceof Server) servers.push(about.server)
+    }
+    subscribe("tracing:net.server.listen:asyncStart", heard)
+    return effect.pipe(
+      Effect.map((result) => ({ result, servers })),
+      Effect.ensuring(Effect.sync(() => unsubscribe("tracing:net.server.listen:asyncStart", heard)))
+    )
+  })
 
 describe("The folder lock", () => {
   it.live("has one owner when several processes start after a killed one, and is released again", () =>
@@ -70,6 +85,19 @@ describe("The folder lock", () => {
       const after = yield* contend(where)
       assert.isTrue(Exit.isSuccess(after.exit))
       yield* release(after)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("stays held when connections cannot be accepted, however often", () =>
+    Effect.gen(function* () {
+      const where = yield* folder
+      const { result: held, servers } = yield* listening(contend(where))
+      assert.isTrue(Exit.isSuccess(held.exit))
+      assert.lengthOf(servers, 1)
+      for (let time = 0; time < 2; time++) servers[0]?.emit("error", new Error("accept EMFILE"))
+      const late = yield* contend(where)
+      assert.isTrue(Exit.isFailure(late.exit))
+      yield* Effect.forEach([late, held], release)
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
