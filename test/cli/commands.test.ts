@@ -567,6 +567,21 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       }).pipe(Effect.scoped)
     )
 
+    it.effect("refuse a verdict for a whole message, and say how to give one", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const fs = yield* FileSystem.FileSystem
+        const { run } = yield* person((yield* inlet.workspace).key)
+        const file = yield* fs.makeTempFileScoped()
+        const refused = yield* run("simulate", "--file", file, "--dmarc", "pass")
+        assert.strictEqual(
+          refused.stderr,
+          "--dmarc: Expected no --file beside it, because a whole message always has the verdict none. Give --from, --subject and --text instead of --file\n"
+        )
+        assert.strictEqual(refused.code, 1)
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("tell why a simulated mail is held, and which command delivers it", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

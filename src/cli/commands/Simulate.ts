@@ -50,9 +50,15 @@ export const command = Command.make(
   Effect.fn(function* ({ dmarc, domain, file, from, json, sample, subject, text, to, wait, ...place }) {
     const words = Given.of({ sample, subject, text })
     const verdicts = Given.of({ authentication: Option.map(dmarc, (dmarc) => ({ dmarc })) })
-    if (Option.isSome(file) && Object.keys({ ...words, ...verdicts }).length > 0) {
+    if (Option.isSome(file) && Object.keys(words).length > 0) {
       return yield* new CommandFailed({
         message: "--file: Expected no --sample, --subject, --text or --dmarc beside it"
+      })
+    }
+    if (Option.isSome(file) && Option.isSome(dmarc)) {
+      return yield* new CommandFailed({
+        message:
+          "--dmarc: Expected no --file beside it, because a whole message always has the verdict none. Give --from, --subject and --text instead of --file"
       })
     }
     const fs = yield* FileSystem.FileSystem
