@@ -34,17 +34,22 @@ const mostShown = 200
 const reply = (socket: Socket) =>
   Effect.callback<ReadonlyArray<string>, Silent>((resume) => {
     let text = ""
-    const fail = (message: string) => resume(Effect.fail(new Silent({ message })))
+    const forget = () => void socket.off("data", onData).off("error", onError).off("close", onClose)
+    const end = (result: Effect.Effect<ReadonlyArray<string>, Silent>) => {
+      forget()
+      resume(result)
+    }
+    const fail = (message: string) => end(Effect.fail(new Silent({ message })))
     const onData = (bytes: Buffer) => {
       text += bytes.toString("latin1")
       const lines = text.split(/\r?\n/).slice(0, -1)
-      if (lines.some((line) => !/^\d{3}-/.test(line))) resume(Effect.succeed(lines))
+      if (lines.some((line) => !/^\d{3}-/.test(line))) end(Effect.succeed(lines))
       else if (text.length > mostBytes) fail("its reply does not end")
     }
     const onError = ({ message }: Error) => fail(message)
     const onClose = () => fail("it closed the connection without an answer")
     socket.on("data", onData).once("error", onError).once("close", onClose)
-    return Effect.sync(() => void socket.off("data", onData).off("error", onError).off("close", onClose))
+    return Effect.sync(forget)
   })
 
 const say = (socket: Socket, line: string) =>

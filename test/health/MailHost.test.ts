@@ -1,9 +1,11 @@
-import { createServer, type Socket } from "node:net"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import { createServer, Socket } from "node:net"
 import { TLSSocket } from "node:tls"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, ConfigProvider, Effect, Layer } from "effect"
+import { Clock, ConfigProvider, Duration, Effect, Layer, Predicate } from "effect"
 import { MailHost, MailPort } from "../../src/health/MailHost.ts"
 import * as MailHostChecks from "../../src/health/MailHostChecks.ts"
+import * as SmtpProbe from "../../src/health/SmtpProbe.ts"
 import { selfSigned } from "../../src/smtp/SelfSigned.ts"
 import * as FakeDns from "../../src/testing/FakeDns.ts"
 import * as Ports from "../Ports.ts"
@@ -178,6 +180,31 @@ describe("The checks of the mail host", () => {
       )
       yield* Effect.provide(looks, world(port, { "mx.example.com": { addresses: ["127.0.0.1"] } }, production))
       assert.strictEqual(seen.connections, 1)
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** The client sockets that an effect makes. */
+const socketsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const sockets: Array<Socket> = []
+    const heard = (about: unknown) => {
+      if (Predicate.hasProperty(about, "socket") && about.socket instanceof Socket) sockets.push(about.socket)
+    }
+    subscribe("net.client.socket", heard)
+    return effect.pipe(Effect.as(sockets), Effect.ensuring(Effect.sync(() => unsubscribe("net.client.socket", heard))))
+  })
+
+describe("The dialog with a mail server", () => {
+  it.live("leaves no listener on its socket for a reply that has come", () =>
+    Effect.gen(function* () {
+      const { port } = yield* mailServer("mx.example.com", 1)
+      const about = { address: "127.0.0.1", host: "mx.example.com", patience: Duration.seconds(30), port }
+      const sockets = yield* socketsOf(SmtpProbe.talk(about))
+      assert.deepStrictEqual(
+        sockets.map((socket) => socket.listenerCount("data")),
+        [0]
+      )
     }).pipe(Effect.scoped)
   )
 })
