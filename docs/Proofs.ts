@@ -63,6 +63,7 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/intake/Failures.test.ts",
         "because the raw store hangs is answered 451, and keeps its memory until that ends"
       ],
+      ["test/intake/LateWrites.test.ts", "of a message from a relay, and another is refused with 452 until then"],
       ["test/intake/Failures.test.ts", "for one of two workspaces is stored for neither"],
       [
         "test/providers/storage/RawStoreS3.test.ts",
