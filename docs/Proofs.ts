@@ -63,6 +63,9 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/intake/Failures.test.ts",
         "because the raw store hangs is answered 451, and keeps its memory until that ends"
       ],
+      ["test/intake/LateWrites.test.ts", "of a message for several recipients, which is not stored then"],
+      ["test/intake/LateWrites.test.ts", "of a simulated message"],
+      ["test/intake/LateWrites.test.ts", "a message keeps its memory after a late 451 until its write ends"],
       ["test/intake/LateWrites.test.ts", "of a message from a relay, and another is refused with 452 until then"],
       ["test/intake/Failures.test.ts", "for one of two workspaces is stored for neither"],
       [

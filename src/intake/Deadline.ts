@@ -12,14 +12,16 @@ const lookMillis = 250
 
 const tooLate = "no answer within 8 seconds"
 
-/** Fails after 8 seconds and interrupts the work. Uses one timer, so use it only for rare cases. */
-export const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.timeoutOrElse(Patience.ofRequest(effect), { duration: millis, orElse: () => notStored(tooLate) })
+/** Fails after 8 seconds, by default, and interrupts the work. Uses one timer, so use it only for rare cases. */
+export const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>, duration = millis) =>
+  Effect.timeoutOrElse(Patience.ofRequest(effect), { duration, orElse: () => notStored(tooLate) })
 
 /** Work in progress for a waiting sender. */
 export interface Pending {
   /** True once the sender has its answer. */
   isOver: boolean
+  /** The time until then in milliseconds. */
+  readonly left: () => number
 }
 
 /** The result of work for a sender, and what its fiber goes on with afterwards. */
@@ -59,10 +61,11 @@ export const make = Effect.gen(function* () {
   /** Calls `keep` at the start, and the function that it returns when the work has stored the message or given up. */
   return <A, E>(work: (pending: Pending) => Effect.Effect<Answered<A>, E>, keep?: () => () => void) =>
     Effect.callback<A, E | NotStored>((resume) => {
-      const pending: Pending = { isOver: false }
+      const since = Elapsed.millisOf(clock)
+      const pending: Pending = { isOver: false, left: () => since + millis - Elapsed.millisOf(clock) }
       const ended = keep?.()
       const late = () => resume(Effect.fail(new NotStored({ cause: tooLate })))
-      underWay.set(pending, { since: Elapsed.millisOf(clock), late })
+      underWay.set(pending, { since, late })
       look()
       const working = Effect.flatMap(
         Effect.suspend(() => work(pending)),

@@ -141,15 +141,9 @@ const readAll = ({ reader }: Store, mails: ReadonlyArray<Mail>) => {
     : Effect.forEach(mails, (mail) => reader.read(mail), { concurrency: "unbounded", discard: true })
 }
 
-/** Inserts the rows in a transaction, after storing bytes that are not stored yet. */
-const storeApart = Effect.fnUntraced(function* (
-  store: Store,
-  incoming: Incoming.Incoming,
-  isOurs: boolean,
-  isPut: boolean
-) {
+/** Inserts the rows in a transaction. */
+const storeApart = Effect.fnUntraced(function* (store: Store, incoming: Incoming.Incoming, isOurs: boolean) {
   const { arrival, copies, envelope, first, keyOf } = incoming
-  if (!isPut) yield* Effect.forEach(copies, (copy) => put(store, copy), { concurrency: "unbounded", discard: true })
   const kept = yield* store
     .insertApart({
       copies: copies.map((copy) => ({ ...copy, place: copy.mail.place, traceBytes: copy.mail.traceBytes })),
@@ -182,6 +176,18 @@ const storeApart = Effect.fnUntraced(function* (
     const fresh = new Set(recipients.map(({ address }) => address))
     return { ...copy.mail, recipients: copy.mail.recipients.filter(({ address }) => fresh.has(address)) }
   })
+})
+
+/** Stores an unusual message: its bytes, which may take longer than the sender waits, and then its rows. */
+const storeUnusual = Effect.fnUntraced(function* (
+  store: Store,
+  incoming: Incoming.Incoming,
+  isOurs: boolean,
+  pending: Deadline.Pending
+) {
+  yield* Effect.forEach(incoming.copies, (copy) => put(store, copy), { concurrency: "unbounded", discard: true })
+  // The sender got 451 and will retry.
+  return pending.isOver ? [] : yield* Deadline.inTime(storeApart(store, incoming, isOurs), pending.left())
 })
 
 /** Inserts the row of a single-recipient message in a batch. */
@@ -223,7 +229,7 @@ const storeUsual = Effect.fnUntraced(function* (
     case "kept":
       return [first.mail]
     case "apart":
-      return yield* Deadline.inTime(storeApart(store, incoming, isOurs, true))
+      return yield* Deadline.inTime(storeApart(store, incoming, isOurs))
     case "seen":
       yield* discard(store, copies)
       return []
@@ -260,7 +266,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
       const recipient = emailsPerSender === 0 ? usualRecipient(incoming) : undefined
       const stored =
         recipient === undefined
-          ? Deadline.inTime(storeApart(store, incoming, isOurs, false))
+          ? storeUnusual(store, incoming, isOurs, pending)
           : storeUsual(store, incoming, recipient, isOurs, pending)
       return Effect.map(
         Effect.catchTag(stored, ["SqlError", "RawStoreError"], (error) => Effect.fail(notStored(error))),

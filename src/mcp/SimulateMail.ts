@@ -52,7 +52,12 @@ export const add = Effect.gen(function* () {
       )
       const draft = draftOf(mail, from)
       const message = yield* simulation.compose(inbox, draft, { recipient, reserve: share.take })
-      const id = yield* simulation.receive(inbox, { message, recipient, from: from ?? draft("").returnPath })
+      const id = yield* simulation.receive(inbox, {
+        message,
+        recipient,
+        from: from ?? draft("").returnPath,
+        keep: share.keep
+      })
       const events = yield* held(workspace, simulation.events(inbox, id, patience))
       const [event] = Option.getOrElse(events, () => [])
       if (event === undefined) {

@@ -6,7 +6,7 @@ import { canonical } from "../domains/DomainNames.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import { EventNews } from "../events/EventNews.ts"
 import type { Arrival } from "../intake/Copies.ts"
-import { memoryFull } from "../intake/DataMemory.ts"
+import { memoryFull, type Share } from "../intake/DataMemory.ts"
 import * as EnvelopeAddress from "../intake/EnvelopeAddress.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
 import * as AuthorAddress from "../mime/AuthorAddress.ts"
@@ -43,6 +43,8 @@ export class Simulation extends Context.Service<
         /** The envelope sender, by default the author. */
         readonly from?: string | undefined
         readonly authentication?: Partial<Authentication> | undefined
+        /** Keeps the memory of the message reserved until its write ends. */
+        readonly keep?: Share["keep"] | undefined
       }
     ): Effect.Effect<InboundEmailId, Refusal | SqlError>
     /** Composes a message. `reserve` requests memory for its bytes. */
@@ -77,7 +79,7 @@ export class Simulation extends Context.Service<
 
       const receive = Effect.fn("Simulation.receive")(function* (
         inbox: Inbox,
-        { authentication, from, message, recipient }: Parameters<Simulation["Service"]["receive"]>[1]
+        { authentication, from, keep, message, recipient }: Parameters<Simulation["Service"]["receive"]>[1]
       ) {
         yield* checkSize(message.byteLength)
         const address = yield* addressIn(inbox, recipient)
@@ -99,7 +101,11 @@ export class Simulation extends Context.Service<
           recipients: [admitted],
           transmission: "HTTP",
           simulated: { id, authentication: { ...unauthenticated, ...authentication } },
-          message: { byteLength: message.byteLength, copyInto: (target, offset) => target.set(message, offset) }
+          message: {
+            byteLength: message.byteLength,
+            copyInto: (target, offset) => target.set(message, offset),
+            ...(keep === undefined ? {} : { keep })
+          }
         }
         const [key = null] = yield* Effect.catch(intake.receive(arrival), refusalOf(inbox))
         const [known] = yield* sql<{ readonly id: InboundEmailId }>`

@@ -17,6 +17,8 @@ export class MessageShare extends Context.Service<
   {
     /** Reserves more bytes. Returns false beyond the limit. */
     take(bytes: number): boolean
+    /** Keeps the bytes reserved until the returned function is called, even if the request has ended. */
+    keep(): () => void
     /** Holds the memory until the work is done, even if the request has ended. */
     during<A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
   }
@@ -57,7 +59,7 @@ export class MessageMemory extends HttpApiMiddleware.Service<
           )
           const counted = Effect.andThen(
             Effect.andThen(room, WholeBody.read),
-            Effect.provideService(httpEffect, MessageShare, { take: (bytes) => share.take(bytes), during })
+            Effect.provideService(httpEffect, MessageShare, { take: share.take, keep: share.keep, during })
           )
           return yield* Effect.catchIf(during(counted), SqlError.isSqlError, (error) => DatabaseErrors.answer(error))
         })

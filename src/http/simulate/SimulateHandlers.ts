@@ -24,7 +24,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       simulate: Effect.fnUntraced(function* ({ params, payload, query }) {
         const { id: workspaceId, untilReplaced } = yield* CurrentWorkspace
-        const { during, take } = yield* MessageShare
+        const { during, keep, take } = yield* MessageShare
         const domain = yield* domains.get({ workspaceId, id: params.id })
         yield* takesMail(domain)
         const { wait = 0 } = query
@@ -32,12 +32,13 @@ export const layer = HttpApiBuilder.group(
         const inbox = { domainId: domain.id, domain: domain.domain }
 
         const received = Effect.gen(function* () {
-          if ("message" in payload) return yield* simulation.receive(inbox, { ...query, message: payload.message })
+          if ("message" in payload)
+            return yield* simulation.receive(inbox, { ...query, message: payload.message, keep })
           const { recipient = query.recipient, from = query.from, authentication } = payload
           const draft = draftOf(payload, from)
           const message = yield* simulation.compose(inbox, draft, { recipient, reserve: take })
           const returnPath = from ?? draft("").returnPath
-          return yield* simulation.receive(inbox, { message, recipient, from: returnPath, authentication })
+          return yield* simulation.receive(inbox, { message, recipient, from: returnPath, authentication, keep })
         })
         const id = yield* during(received)
 
