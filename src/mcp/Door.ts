@@ -1,5 +1,5 @@
 import { Effect, Redacted } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { SqlError } from "effect/sql/SqlError"
 import { serveAsHolder } from "../http/requests/Authorization.ts"
 import { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
@@ -64,15 +64,13 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
         const { id, stillValid } = yield* CurrentWorkspace
         const own = yield* sessions.enter(id, request)
         // Reads the body here, so that a too large one is refused as on every route.
-        yield* Effect.orDie(own.text)
+        const body = yield* Effect.orDie(own.text)
         yield* stillValid
-        const response = yield* serve.pipe(
+        if (Sessions.isInitialize(body)) return yield* sessions.begin(own)
+        return yield* serve.pipe(
           Effect.provideService(HttpServerRequest.HttpServerRequest, own),
           Effect.provideService(ClientSession.ClientSession, ClientSession.of(id, request))
         )
-        // Runs after the library's own handlers, which name the session.
-        yield* HttpEffect.appendPreResponseHandler((_, sent) => sessions.handOut(sent))
-        return response
       })
     ),
     end: entered(({ headers }) =>

@@ -1,4 +1,4 @@
-import { Effect, RcMap, type Scope } from "effect"
+import { Effect, Fiber, Option, RcMap, Schema, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Headers, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { NotFound } from "../model/ApiError.ts"
@@ -31,6 +31,13 @@ export const noSession = new NotFound({
   message: "Unknown or ended session. Send `initialize` without an Mcp-Session-Id, then use the new id"
 })
 
+const decodeInitialize = Schema.decodeOption(
+  Schema.fromJsonString(Schema.Struct({ method: Schema.Literal("initialize") }))
+)
+
+/** True for the body of a request for which the library opens a session. */
+export const isInitialize = (body: string) => Option.isSome(decodeInitialize(body))
+
 /**
  * Stateless sessions of MCP. The client's id contains its protocol, and a session of the library exists only while
  * requests of the client run. So sessions survive a restart and continue in any process. A session is only needed for
@@ -38,20 +45,28 @@ export const noSession = new NotFound({
  */
 export const make = Effect.fnUntraced(function* (serve: Serve) {
   const random = yield* SecureRandom.SecureRandom
+  const scope = yield* Effect.scope
+
+  /**
+   * Works in a fiber that goes on without the client: the library stops in an interrupted one, and would keep a session
+   * that nobody knows.
+   */
+  const apart = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)
 
   /** Calls the library inside of this process. */
-  const ask = (request: Request) => {
+  const ask = (request: HttpServerRequest.HttpServerRequest) => {
     let answer = HttpServerResponse.empty({ status: 500 })
     return HttpEffect.toHandled(serve, (_, response) => Effect.sync(() => (answer = response))).pipe(
-      Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)),
+      Effect.provideService(HttpServerRequest.HttpServerRequest, request),
       Effect.flatMap(() => Effect.succeed(answer))
     )
   }
+  const own = (request: Request) => apart(ask(HttpServerRequest.fromWeb(request)))
   const close = (id: string) =>
-    ask(new Request("http://localhost/mcp", { method: "DELETE", headers: { [header]: id } }))
+    own(new Request("http://localhost/mcp", { method: "DELETE", headers: { [header]: id } }))
   const open = Effect.fnUntraced(function* (protocolVersion: string) {
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: "inlet", version: ours } }
-    const { headers } = yield* ask(
+    const { headers } = yield* own(
       new Request("http://localhost/mcp", {
         method: "POST",
         headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
@@ -59,6 +74,13 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
       })
     )
     return headers[header] ?? (yield* Effect.die(new Error(`The library opened no session for MCP ${protocolVersion}`)))
+  })
+
+  const handOut = Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
+    const { [header]: opened, [versionHeader]: protocol } = response.headers
+    if (opened === undefined || protocol === undefined) return response
+    yield* close(opened)
+    return HttpServerResponse.setHeader(response, header, `${protocol}.${yield* random.uuidV4()}`)
   })
 
   const underWay = yield* RcMap.make({
@@ -71,13 +93,8 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
   const keyOf = (owner: WorkspaceId, id: string) => `${owner} ${id}`
 
   return {
-    /** Closes the session that an `initialize` opened, and returns an id for the client. */
-    handOut: Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
-      const { [header]: opened, [versionHeader]: protocol } = response.headers
-      if (opened === undefined || protocol === undefined) return response
-      yield* close(opened)
-      return HttpServerResponse.setHeader(response, header, `${protocol}.${yield* random.uuidV4()}`)
-    }),
+    /** Serves an `initialize`. Closes the session that it opens, and names another one to the client. */
+    begin: (request: HttpServerRequest.HttpServerRequest) => apart(Effect.flatMap(ask(request), handOut)),
     /** The request in the library's form, while it runs. */
     enter: Effect.fnUntraced(function* (
       owner: WorkspaceId,
