@@ -627,6 +627,10 @@ export const proofs: ReadonlyArray<Proof> = [
         "end at once in the same process: the wait with 401, the stream without another event"
       ],
       ["test/http/HeldRequests.test.ts", "end within seconds in another process"],
+      [
+        "test/workspaces/KeyRechecks.test.ts",
+        "share the looks at their keys, and end within 3 s of a change by another process"
+      ],
       ["test/http/requests/WholeBody.test.ts", "is refused on every kind of route, and does nothing"],
       ["test/http/requests/WholeBody.test.ts", "is refused with a revoked key beside the workspace's own"],
       [
