@@ -47,7 +47,10 @@ const slower = Effect.sync(() => {
 const withLowPriority = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const threads = yield* fs.readDirectory("/proc/self/task")
-  const all = yield* Effect.forEach(threads, (thread) => fs.readFileString(`/proc/self/task/${thread}/stat`))
+  const all = yield* Effect.forEach(threads, (thread) =>
+    // A thread may end before its turn.
+    Effect.orElseSucceed(fs.readFileString(`/proc/self/task/${thread}/stat`), () => "")
+  )
   // The niceness is the 19th field (proc_pid_stat), and the second one may have blanks.
   return all.filter((line) => line.replace(/.*\) /, "").split(" ")[16] === `${Math.min(getPriority() + 5, 19)}`).length
 }).pipe(Effect.provide(NodeFileSystem.layer))
