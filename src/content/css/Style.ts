@@ -3,47 +3,52 @@ import * as Effects from "./Effects.ts"
 import * as Length from "./Length.ts"
 import * as Place from "./Place.ts"
 
-/** Inherited styles of an element, and whether text in it is visible. */
-export interface Style {
+/** The style of a page before any declaration. */
+class Initial {
   /** Hidden with all its content. */
-  readonly isGone: boolean
+  isGone = false
   /** In a box without room. Content with an absolute position may be outside of it. */
-  readonly isShut: boolean
+  isShut = false
   /** A declaration that Inlet does not evaluate may hide the text and all content. */
-  readonly isDoubtful: boolean
+  isDoubtful = false
   /** A browser may hide text at this position. */
-  readonly isUncertain: boolean
-  readonly isVisible: boolean
-  readonly opacity: number
-  readonly color: Color.Color
-  readonly fill: Color.Color | undefined
+  isUncertain = false
+  isVisible = true
+  opacity = 1
+  color = Color.black
+  fill: Color.Color | undefined = undefined
   /** The colors behind the text: one, or those of a gradient. */
-  readonly backdrop: ReadonlyArray<Color.Color>
+  backdrop: ReadonlyArray<Color.Color> = [Color.white]
   /** An image behind the text. */
-  readonly picture: "remote" | "inline" | undefined
-  readonly isShadowed: boolean
-  readonly fontSize: number
+  picture: "remote" | "inline" | undefined = undefined
+  isShadowed = false
+  fontSize = 16
   /** The factor between the visible and the declared font size. */
-  readonly scale: number
-  readonly spacing: number
-  readonly indent: number
-  readonly lineHeight: Length.Length | "normal"
-  readonly isBold: boolean
-  readonly preserves: "nothing" | "lines" | "all"
-  readonly isUnwrapped: boolean
-  readonly letters: "upper" | "lower" | "as written"
-  readonly isDisc: boolean
+  scale = 1
+  spacing = 0
+  indent = 0
+  lineHeight: Length.Length | "normal" = "normal"
+  isBold = false
+  preserves: "nothing" | "lines" | "all" = "nothing"
+  isUnwrapped = false
+  letters: "upper" | "lower" | "as written" = "as written"
+  isDisc = false
   /** The distance in px from its usual place. */
-  readonly x: number
-  readonly y: number
-  readonly clip: Place.Clip | undefined
+  x = 0
+  y = 0
+  clip: Place.Clip | undefined = undefined
   /** Its children have sizes that depend on each other. */
-  readonly hasTracks: boolean
+  hasTracks = false
   /** Text at this position is visible. */
-  readonly isShown: boolean
+  isShown = true
   /** An image at this position is visible. */
-  readonly showsImages: boolean
+  showsImages = true
 }
+
+/** Inherited styles of an element, and whether text in it is visible. */
+export type Style = Readonly<Initial>
+
+export const initial: Style = new Initial()
 
 /** Minimum contrast of readable text. */
 const leastContrast = 1.3
@@ -58,36 +63,6 @@ const farBack = 500
 const near = 600
 const nearBack = 60
 const nearUp = 100
-
-export const initial: Style = {
-  isGone: false,
-  isShut: false,
-  isDoubtful: false,
-  isUncertain: false,
-  isVisible: true,
-  opacity: 1,
-  color: Color.black,
-  fill: undefined,
-  backdrop: [Color.white],
-  picture: undefined,
-  isShadowed: false,
-  fontSize: 16,
-  scale: 1,
-  spacing: 0,
-  indent: 0,
-  lineHeight: "normal",
-  isBold: false,
-  preserves: "nothing",
-  isUnwrapped: false,
-  letters: "as written",
-  isDisc: false,
-  x: 0,
-  y: 0,
-  clip: undefined,
-  hasTracks: false,
-  isShown: true,
-  showsImages: true
-}
 
 /** The same with its content hidden. */
 export const gone = (style: Style): Style =>
@@ -196,10 +171,8 @@ export const inside = (parent: Style, effects: Effects.Effects): Style => {
   return judged(style, effects.mayShow === true && !parent.isGone)
 }
 
-type Draft = { -readonly [Key in keyof Style]: Style[Key] }
-
 /** Sets what is visible at this position. */
-const judged = (style: Draft, mayShow: boolean): Style => {
+const judged = (style: Initial, mayShow: boolean): Style => {
   const { fontSize, indent, picture, scale, spacing, x, y } = style
   const left = x + Math.min(0, indent)
   const right = x + Math.max(0, indent)

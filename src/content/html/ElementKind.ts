@@ -30,107 +30,65 @@ const sheet: Readonly<Record<string, string>> = {
   textarea: "display:inline-block;white-space:pre-wrap;background-color:#fff;color:#000"
 }
 
-const set = (names: string): ReadonlySet<string> => new Set(names.split(" "))
-
-const css: ReadonlyMap<string, string> = new Map(
-  Object.entries(sheet).flatMap(([names, text]) => names.split(" ").map((name) => [name, text] as const))
-)
-
-const headings = set("h1 h2 h3 h4 h5 h6")
-
-const paragraphs = set("p table ul ol dl blockquote pre h1 h2 h3 h4 h5 h6")
-
-const voids = set(
-  "area base basefont bgsound br col command embed frame hr image img input keygen link meta param source track wbr"
-)
-
-const formatting = set("a b big code em font i nobr s small strike strong tt u")
-
-const endsParagraph = set(
+const block =
   "address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary ul xmp"
-)
 
-const special = set(
-  "applet area base basefont bgsound body br button caption col colgroup embed frame frameset head html iframe img input keygen link marquee meta noembed noframes noscript object param script select source style table tbody td template textarea tfoot th thead title tr track wbr"
-)
-
-const endsDrawing = set(
-  "b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
-)
-
-const inHead = set("head html base basefont bgsound link meta title noscript noframes style script template")
-
-const silent = set("style script title iframe noembed noframes")
-
-const frameworks = set("table tbody thead tfoot tr")
-
-const partsOfTables = set("caption colgroup col tbody thead tfoot tr td th template form input")
-
-const cellsAndCaptions = set("td th caption")
+/** The names of the elements with each property. */
+const groups = {
+  /** It has a blank line before and after. */
+  isParagraph: "p table ul ol dl blockquote pre h1 h2 h3 h4 h5 h6",
+  isVoid:
+    "area base basefont bgsound br col command embed frame hr image img input keygen link meta param source track wbr",
+  /** A formatting element of the standard: misnested, it is closed and reopened in the following text. */
+  isFormatting: "a b big code em font i nobr s small strike strong tt u",
+  /** It closes an open paragraph. */
+  endsParagraph: block,
+  /** The end tag of an unknown or inline element does not search beyond it. */
+  isSpecial: `${block} applet area base basefont bgsound body br button caption col colgroup embed frame frameset head html iframe img input keygen link marquee meta noembed noframes noscript object param script select source style table tbody td template textarea tfoot th thead title tr track wbr`,
+  /** Its start tag closes SVG and MathML (the standard's rules for foreign content). */
+  endsDrawing:
+    "b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var",
+  /** It may be in the head. */
+  isForHead: "head html base basefont bgsound link meta title noscript noframes style script template",
+  /** Its text is not shown in the page. */
+  isSilent: "style script title iframe noembed noframes",
+  /** A table part without text of its own. A browser puts text there before the table. */
+  isFramework: "table tbody thead tfoot tr",
+  /** It may be in such a part. */
+  isPartOfTable: "caption colgroup col tbody thead tfoot tr td th template form input",
+  /** It contains text in a table. */
+  isCellOrCaption: "td th caption"
+}
 
 /** The default properties of an element name. */
-export interface ElementKind {
+export interface ElementKind extends Readonly<Record<keyof typeof groups, boolean>> {
   readonly name: string
   /** How a browser styles the element, as declarations. */
   readonly css: string
   /** The level of a heading, else 0. */
   readonly heading: number
-  /** It has a blank line before and after. */
-  readonly isParagraph: boolean
-  readonly isVoid: boolean
-  /** A formatting element of the standard: misnested, it is closed and reopened in the following text. */
-  readonly isFormatting: boolean
-  /** It closes an open paragraph. */
-  readonly endsParagraph: boolean
-  /** The end tag of an unknown or inline element does not search beyond it. */
-  readonly isSpecial: boolean
-  /** Its start tag closes SVG and MathML (the standard's rules for foreign content). */
-  readonly endsDrawing: boolean
-  /** It may be in the head. */
-  readonly isForHead: boolean
-  /** Its text is not shown in the page. */
-  readonly isSilent: boolean
-  /** A table part without text of its own. A browser puts text there before the table. */
-  readonly isFramework: boolean
-  /** It may be in such a part. */
-  readonly isPartOfTable: boolean
-  /** It contains text in a table. */
-  readonly isCellOrCaption: boolean
 }
+
+const split = (names: string): ReadonlyArray<string> => names.split(" ")
+
+const styles = new Map(
+  Object.entries(sheet).flatMap(([names, css]) => split(names).map((name) => [name, css] as const))
+)
+
+const members = Object.entries(groups).map(([group, names]) => [group, new Set(split(names))] as const)
 
 const make = (name: string): ElementKind => ({
   name,
-  css: css.get(name) ?? "",
-  heading: headings.has(name) ? Number(name.slice(1)) : 0,
-  isParagraph: paragraphs.has(name),
-  isVoid: voids.has(name),
-  isFormatting: formatting.has(name),
-  endsParagraph: endsParagraph.has(name),
-  isSpecial: endsParagraph.has(name) || special.has(name),
-  endsDrawing: endsDrawing.has(name),
-  isForHead: inHead.has(name),
-  isSilent: silent.has(name),
-  isFramework: frameworks.has(name),
-  isPartOfTable: partsOfTables.has(name),
-  isCellOrCaption: cellsAndCaptions.has(name)
+  css: styles.get(name) ?? "",
+  heading: /^h[1-6]$/.test(name) ? Number(name.slice(1)) : 0,
+  ...(Object.fromEntries(members.map(([group, names]) => [group, names.has(name)])) as Record<
+    keyof typeof groups,
+    boolean
+  >)
 })
 
 const all: ReadonlyMap<string, ElementKind> = new Map(
-  [
-    css.keys(),
-    headings,
-    paragraphs,
-    voids,
-    formatting,
-    endsParagraph,
-    special,
-    endsDrawing,
-    inHead,
-    silent,
-    frameworks,
-    partsOfTables,
-    cellsAndCaptions
-  ].flatMap((names) => [...names].map((name) => [name, make(name)] as const))
+  [...styles.keys(), ...members.flatMap(([, names]) => [...names])].map((name) => [name, make(name)] as const)
 )
 
 const other = make("")

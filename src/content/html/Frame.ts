@@ -1,7 +1,7 @@
 import type { Display, Effects } from "../css/Effects.ts"
 import type { Clip } from "../css/Place.ts"
 import type { Matched } from "../css/Selector.ts"
-import type { Style } from "../css/Style.ts"
+import * as Style from "../css/Style.ts"
 import type { ElementKind } from "./ElementKind.ts"
 
 /** A row of a table that counts its cells. */
@@ -22,43 +22,68 @@ export interface Clipped {
   isFilled: boolean
 }
 
-/** An open element. */
-export interface Frame extends Matched {
+const noAttributes: ReadonlyArray<string> = []
+
+/** An open element. A new one inherits from its parent, and has no attributes and no style of its own. */
+export class Frame implements Matched {
+  readonly name: string
   readonly kind: ElementKind
   readonly parent: Frame | undefined
-  readonly previous: Frame | undefined
+  previous: Frame | undefined = undefined
+  readonly index: number
+  id = ""
+  classes = ""
+  attributes = noAttributes
   /** Its start tag, which distinguishes formatting elements. */
-  readonly tag: string
-  effects: Effects | undefined
-  display: Display
+  tag: string
+  effects: Effects | undefined = undefined
+  display: Display = "inline"
   /** Its own style, and that of its content, which differs if the content is collapsed. */
-  style: Style
-  inner: Style
+  style: Style.Style
+  inner: Style.Style
   /** The innermost box of known size that clips its content, with what has been written into it. */
   clipped: Clipped | undefined
   /** Its content is collapsed. */
-  isClosed: boolean
+  isClosed = false
   /** Number of the innermost block or cell. */
   element: number
-  readonly row: Row | undefined
+  row: Row | undefined
   /** The innermost cell. */
   cell: Frame | undefined
   /** Position of the cell in its row, from 1. */
-  readonly column: number
+  column: number
   isQuoted: boolean
   /** Its following siblings are quoted. */
-  readonly quotesTheRest: boolean
+  quotesTheRest = false
   list: { readonly isOrdered: boolean; readonly depth: number; next: number } | undefined
   readonly heading: number
   /** It has a background of its own, or a border. */
-  hasBox: boolean
-  hasPadding: boolean
+  hasBox = false
+  hasPadding = false
   /** The number of visible letters, counted for cells. */
-  letters: number
-  children: number
-  lastChild: Frame | undefined
+  letters = 0
+  children = 0
+  lastChild: Frame | undefined = undefined
   /** Whether a select's option or a details' summary has been shown. */
-  hasShown: boolean
+  hasShown = false
+
+  constructor(kind: ElementKind, parent?: Frame) {
+    this.name = kind.name
+    this.kind = kind
+    this.parent = parent
+    this.index = parent === undefined ? 1 : ++parent.children
+    this.tag = kind.name
+    this.style = parent?.inner ?? Style.initial
+    this.inner = this.style
+    this.clipped = parent?.clipped
+    this.element = parent?.element ?? 0
+    this.row = parent?.row
+    this.cell = parent?.cell
+    this.column = parent?.column ?? 0
+    this.isQuoted = parent?.isQuoted ?? false
+    this.list = parent?.list
+    this.heading = kind.heading || (parent?.heading ?? 0)
+  }
 }
 
 /** Maximum length of an element's classes and id. */

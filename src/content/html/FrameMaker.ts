@@ -4,44 +4,11 @@ import type { Effects } from "../css/Effects.ts"
 import * as Style from "../css/Style.ts"
 import { type Cascade, none as noEffects } from "./Cascade.ts"
 import * as Clipping from "./Clipping.ts"
-import * as ElementKind from "./ElementKind.ts"
-import type { Frame } from "./Frame.ts"
+import type * as ElementKind from "./ElementKind.ts"
+import { Frame } from "./Frame.ts"
 import type { Tag } from "./HtmlTokens.ts"
 import { Overlaps } from "./Overlaps.ts"
 import * as Quoted from "./Quoted.ts"
-
-const noAttributes: ReadonlyArray<string> = []
-
-/** The root of all elements. */
-export const root: Omit<Frame, "children" | "lastChild"> = {
-  name: "",
-  kind: ElementKind.of(""),
-  id: "",
-  classes: "",
-  parent: undefined,
-  previous: undefined,
-  index: 1,
-  attributes: noAttributes,
-  tag: "",
-  effects: undefined,
-  display: "block",
-  style: Style.initial,
-  inner: Style.initial,
-  clipped: undefined,
-  isClosed: false,
-  element: 0,
-  row: undefined,
-  cell: undefined,
-  column: 0,
-  isQuoted: false,
-  quotesTheRest: false,
-  list: undefined,
-  heading: 0,
-  hasBox: false,
-  hasPadding: false,
-  letters: 0,
-  hasShown: false
-}
 
 const hasBox = ({ background, gradient, hasBorder }: Effects): boolean =>
   hasBorder === true || gradient !== undefined || (typeof background === "number" && Color.alphaOf(background) > 0)
@@ -113,49 +80,29 @@ export class FrameMaker {
   make(parent: Frame, kind: ElementKind.ElementKind, tokens: Tag, line: number): Frame {
     const { name } = kind
     const { rules } = this.#cascade
-    const has = tokens.hasAttributes()
-    const classes = has ? classesOf(tokens.attribute("class"), rules.foldsCase) : ""
-    const id = has ? idOf(tokens.attribute("id"), rules.foldsCase) : ""
-    const styleText = has ? (tokens.attribute("style") ?? "") : ""
-    const names = classes === "" && id === "" ? "" : `${classes}${id}`.toLowerCase()
-    const isTable = name === "table"
-    const isCell = name === "td" || name === "th"
-    const row = isTable ? undefined : name === "tr" ? { cells: 0, table: parent } : parent.row
-    if (isCell && row !== undefined) row.cells++
-    const frame: Frame = {
-      name,
-      kind,
-      id,
-      classes,
-      parent,
-      previous: rules.needsSiblings ? parent.lastChild : undefined,
-      index: ++parent.children,
-      attributes: has && rules.needsAttributes ? tokens.attributes() : noAttributes,
-      tag: kind.isFormatting ? `${name} ${names} ${styleText}`.slice(0, longestTag) : name,
-      effects: undefined,
-      display: "inline",
-      style: parent.inner,
-      inner: parent.inner,
-      clipped: parent.clipped,
-      isClosed: false,
-      element: parent.element,
-      row,
-      cell: isTable ? undefined : parent.cell,
-      column: isCell ? (row?.cells ?? 1) : parent.column,
-      isQuoted: parent.isQuoted || Quoted.isQuote(name, names, styleText),
-      quotesTheRest: Quoted.quotesTheRest(names, styleText),
-      list: parent.list,
-      heading: kind.heading || parent.heading,
-      hasBox: false,
-      hasPadding: false,
-      letters: 0,
-      children: 0,
-      lastChild: undefined,
-      hasShown: false
+    const frame = new Frame(kind, parent)
+    const styleText = tokens.attribute("style") ?? ""
+    if (tokens.hasAttributes()) {
+      frame.classes = classesOf(tokens.attribute("class"), rules.foldsCase)
+      frame.id = idOf(tokens.attribute("id"), rules.foldsCase)
+      if (rules.needsAttributes) frame.attributes = tokens.attributes()
     }
-    if (isCell) frame.cell = frame
-    if (rules.needsSiblings) parent.lastChild = frame
-    if (name === "ul" || name === "ol") {
+    const names = `${frame.classes}${frame.id}`.toLowerCase()
+    if (kind.isFormatting) frame.tag = `${name} ${names} ${styleText}`.slice(0, longestTag)
+    frame.isQuoted ||= Quoted.isQuote(name, names, styleText)
+    frame.quotesTheRest = Quoted.quotesTheRest(names, styleText)
+    if (rules.needsSiblings) {
+      frame.previous = parent.lastChild
+      parent.lastChild = frame
+    }
+    if (name === "tr") frame.row = { cells: 0, table: parent }
+    else if (name === "td" || name === "th") {
+      frame.cell = frame
+      frame.column = frame.row === undefined ? 1 : ++frame.row.cells
+    } else if (name === "table") {
+      frame.row = undefined
+      frame.cell = undefined
+    } else if (name === "ul" || name === "ol") {
       const start = Number.parseInt(tokens.attribute("start") ?? "", 10) || 1
       frame.list = { isOrdered: name === "ol", depth: (parent.list?.depth ?? 0) + 1, next: start }
     }

@@ -7,8 +7,8 @@ import * as Clipping from "./Clipping.ts"
 import { Drawing } from "./Drawing.ts"
 import * as ElementKind from "./ElementKind.ts"
 import * as Fields from "./Fields.ts"
-import type { Frame } from "./Frame.ts"
-import { FrameMaker, root } from "./FrameMaker.ts"
+import { Frame } from "./Frame.ts"
+import { FrameMaker } from "./FrameMaker.ts"
 import { HtmlTokens } from "./HtmlTokens.ts"
 import { LineWriter } from "./LineWriter.ts"
 import { Link } from "./Link.ts"
@@ -53,7 +53,7 @@ export class HtmlWalk {
     const isQuirky = !/<!doctype\s+html/i.test(html.slice(0, 2_000))
     this.#frames = new FrameMaker(new Cascade(StyleElements.read(html), isQuirky, this.#budget), this.#budget)
     this.#open = new OpenElements({
-      root: { ...root, children: 0, lastChild: undefined },
+      root: new Frame(noElement),
       closed: (frame) => this.#closed(frame),
       restyle: (frame, parent) => this.#again(frame, parent),
       isQuirky,

@@ -42,33 +42,13 @@ export interface SeenLink {
   readonly isUncertain?: boolean
 }
 
-/** The visible and hidden text of an HTML part. */
-export interface SeenHtml {
-  readonly lines: ReadonlyArray<SeenLine>
-  readonly links: ReadonlyArray<SeenLink>
-  /** The event's `text` if it is made from HTML. */
-  readonly text: string
-  /** The same with the parts that may be hidden in marks. */
-  readonly markedText: string
+/** The visible and hidden text of an HTML part, with values computed on demand. */
+export class SeenHtml {
+  readonly lines: ReadonlyArray<Line>
+  readonly links: ReadonlyArray<Link>
   /** Whether words were left out. */
   readonly hidden: boolean
   /** Whether the text has words that may be hidden. */
-  readonly uncertain: boolean
-  /** The hidden words, limited. */
-  readonly hiddenText: string
-}
-
-/**
- * Interprets HTML as a desktop browser does, in time linear in its length. Equal HTML gives equal results. `ofMail`
- * is the length of all HTML of the mail.
- */
-export const see = (html: string, ofMail = html.length): Seen => new Seen(new HtmlWalk(html, ofMail).run())
-
-/** With values computed on demand. */
-export class Seen implements SeenHtml {
-  readonly lines: ReadonlyArray<Line>
-  readonly links: ReadonlyArray<Link>
-  readonly hidden: boolean
   readonly uncertain: boolean
   /** The HTML was not parsed to its end. */
   readonly isCut: boolean
@@ -84,16 +64,25 @@ export class Seen implements SeenHtml {
     this.#writer = writer
   }
 
+  /** The event's `text` if it is made from HTML. */
   get text(): string {
     this.#text ??= SeenText.render(this.lines, this.links)
     return this.#text
   }
 
+  /** The same with the parts that may be hidden in marks. */
   get markedText(): string {
     return SeenText.render(this.lines, this.links, true)
   }
 
+  /** The hidden words, limited. */
   get hiddenText(): string {
     return this.#writer.hidden.replace(/\s+/g, " ").trim()
   }
 }
+
+/**
+ * Interprets HTML as a desktop browser does, in time linear in its length. Equal HTML gives equal results. `ofMail`
+ * is the length of all HTML of the mail.
+ */
+export const see = (html: string, ofMail = html.length): SeenHtml => new SeenHtml(new HtmlWalk(html, ofMail).run())
