@@ -6,15 +6,13 @@ import * as Reply from "../src/content/reply/Reply.ts"
 import * as Mime from "../src/mime/Mime.ts"
 import * as ReplyScore from "./ReplyScore.ts"
 
-const seenText = (html: string) => SeenHtml.see(html).text
-
 // Scores `reply` on a folder of mails: `emails` has them as plain text (.txt), HTML (.html) or complete messages
 // (.eml), and `trimmed` has the expected replies as .txt with the same name.
 
 const textOf = (name: string, bytes: Uint8Array) => {
   if (name.endsWith(".eml")) return Mime.read(bytes)
   const text = Buffer.from(bytes).toString("utf8").replaceAll("\r\n", "\n")
-  return name.endsWith(".html") ? { text: seenText(text), html: text } : { text, html: null }
+  return name.endsWith(".html") ? { text: SeenHtml.see(text).text, html: text } : { text, html: null }
 }
 
 const program = Effect.fnUntraced(function* (folder: string) {
@@ -25,7 +23,9 @@ const program = Effect.fnUntraced(function* (folder: string) {
     Effect.gen(function* () {
       const mail = textOf(name, yield* fs.readFile(path.join(folder, "emails", name)))
       const wanted = yield* fs.readFileString(path.join(folder, "trimmed", name.replace(/\.[^.]+$/, ".txt")))
-      const found = Reply.read({ ...mail, render: seenText, seen: () => seenText(mail.html ?? "") }) ?? mail.text
+      const seen = SeenHtml.see(mail.html ?? "")
+      const marked = seen.hasGaps ? seen.ownText : undefined
+      const found = Reply.read({ text: mail.text, marked }) ?? mail.text
       return { name, mail: mail.text, wanted: wanted.replaceAll("\r\n", "\n"), found }
     })
   )

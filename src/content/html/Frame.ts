@@ -3,6 +3,7 @@ import type { Clip } from "../css/Place.ts"
 import type { Matched } from "../css/Selector.ts"
 import * as Style from "../css/Style.ts"
 import type { ElementKind } from "./ElementKind.ts"
+import type { Mark } from "./Quoted.ts"
 
 /** A row of a table that counts its cells. */
 export interface Row {
@@ -20,6 +21,16 @@ export interface Clipped {
   letters: number
   /** It contains elements with a height of their own. */
   isFilled: boolean
+}
+
+/** Lines that a reply leaves out. */
+export interface Gap {
+  /** False for what is around a quotation that is marked itself. */
+  isCut: boolean
+  /** A gap that depends on what it contains, around this one. */
+  readonly around: Gap | undefined
+  /** It does not depend on its content, and has no gaps inside. */
+  readonly isSure: boolean
 }
 
 const noAttributes: ReadonlyArray<string> = []
@@ -52,9 +63,9 @@ export class Frame implements Matched {
   cell: Frame | undefined
   /** Position of the cell in its row, from 1. */
   column: number
+  mark: Mark | undefined = undefined
   isQuoted: boolean
-  /** Its following siblings are quoted. */
-  quotesTheRest = false
+  gap: Gap | undefined
   list: { readonly isOrdered: boolean; readonly depth: number; next: number } | undefined
   readonly heading: number
   /** It has a background of its own, or a border. */
@@ -81,6 +92,7 @@ export class Frame implements Matched {
     this.cell = parent?.cell
     this.column = parent?.column ?? 0
     this.isQuoted = parent?.isQuoted ?? false
+    this.gap = parent?.gap
     this.list = parent?.list
     this.heading = kind.heading || (parent?.heading ?? 0)
   }

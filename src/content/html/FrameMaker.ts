@@ -60,7 +60,8 @@ export class FrameMaker {
       style,
       inner: frame.isClosed ? Style.gone(style) : style,
       element: frame.display === "inline" ? parent.element : frame.element,
-      isQuoted: parent.isQuoted || frame.isQuoted
+      isQuoted: parent.isQuoted || frame.isQuoted,
+      gap: parent.gap
     }
   }
 
@@ -89,8 +90,8 @@ export class FrameMaker {
     }
     const names = `${frame.classes}${frame.id}`.toLowerCase()
     if (kind.isFormatting) frame.tag = `${name} ${names} ${styleText}`.slice(0, longestTag)
-    frame.isQuoted ||= Quoted.isQuote(name, names, styleText)
-    frame.quotesTheRest = Quoted.quotesTheRest(names, styleText)
+    frame.mark = Quoted.markOf(names, styleText)
+    frame.isQuoted ||= name === "blockquote" || (frame.mark !== undefined && frame.mark !== "signature")
     if (rules.needsSiblings) {
       frame.previous = parent.lastChild
       parent.lastChild = frame

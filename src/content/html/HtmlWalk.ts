@@ -9,6 +9,7 @@ import * as ElementKind from "./ElementKind.ts"
 import * as Fields from "./Fields.ts"
 import { Frame } from "./Frame.ts"
 import { FrameMaker } from "./FrameMaker.ts"
+import { Gaps } from "./Gaps.ts"
 import { HtmlTokens } from "./HtmlTokens.ts"
 import { LineWriter } from "./LineWriter.ts"
 import { Link } from "./Link.ts"
@@ -40,6 +41,7 @@ export class HtmlWalk {
   readonly #frames: FrameMaker
   readonly #open: OpenElements
   readonly #drawing = new Drawing()
+  readonly #gaps: Gaps
   #hasBody = false
   /** The mail has white text on black by default. */
   #isDark = false
@@ -50,6 +52,7 @@ export class HtmlWalk {
   constructor(html: string, ofMail = html.length) {
     this.#budget = new Budget(html.length, ofMail)
     this.#tokens = new HtmlTokens(html)
+    this.#gaps = new Gaps(this.writer, html.length)
     const isQuirky = !/<!doctype\s+html/i.test(html.slice(0, 2_000))
     this.#frames = new FrameMaker(new Cascade(StyleElements.read(html), isQuirky, this.#budget), this.#budget)
     this.#open = new OpenElements({
@@ -189,6 +192,7 @@ export class HtmlWalk {
       parent.inner = Style.gone(parent.inner)
     }
     this.#breakLine(frame)
+    this.#gaps.begin(frame, this.#tokens)
     if (name === "li" && frame.list !== undefined) {
       this.writer.mark(frame.list.isOrdered ? `${frame.list.next++}. ` : "- ")
     }
@@ -224,7 +228,7 @@ export class HtmlWalk {
     }
     this.#breakLine(frame)
     if (name === "li") this.writer.mark("")
-    if (frame.quotesTheRest) {
+    if (frame.mark === "head") {
       const { parent } = frame
       if (parent !== undefined) parent.isQuoted = true
       if (parent?.name === "div" && parent.children === 1 && parent.parent !== undefined) parent.parent.isQuoted = true

@@ -53,6 +53,11 @@ export class Line {
     return this.#first.list?.depth ?? 0
   }
 
+  /** A mail program marks it as a quotation or signature. */
+  get isCut(): boolean {
+    return this.#first.gap?.isCut === true && this.#last.gap?.isCut === true
+  }
+
   /** The innermost element of the first text. */
   get frame(): Frame {
     return this.#first

@@ -20,6 +20,8 @@ export class LineWriter {
   hasUncertain = false
   /** The HTML was not parsed to its end, because of its depth or cost. */
   isCut = false
+  /** The index of the first line of the answered mail. */
+  cutFrom = Number.POSITIVE_INFINITY
   /** Characters in all lines. */
   size = 0
   #line: Line | undefined
@@ -74,6 +76,11 @@ export class LineWriter {
     if (link.line < 0 || this.links.length >= mostLinks) return
     link.text = link.text.trim()
     this.links.push(link)
+  }
+
+  /** All lines that follow are of the answered mail. */
+  cut() {
+    this.cutFrom = Math.min(this.cutFrom, this.lines.length)
   }
 
   /** Marks everything as possibly hidden. */

@@ -15,3 +15,9 @@ export const heads = (
   "divrplyfwdmsg appendonsend stopspelling outlookmessageheader ms-outlook-mobile-reference-message " +
   "mail-editor-reference-message-container"
 ).split(" ")
+
+/** Those of signatures. */
+export const signatures = (
+  "gmail_signature gmail_signature_prefix moz-signature protonmail_signature_block tutanota_signature " +
+  "zmail_signature applemailsignature signature ms-outlook-mobile-signature yahoo-signature email-signature"
+).split(" ")

@@ -1,26 +1,32 @@
 import * as QuoteMarks from "./QuoteMarks.ts"
 
-const marks = [...QuoteMarks.around, ...QuoteMarks.quotations, ...QuoteMarks.heads]
+/** What a mail program marks. A `head` is above the answered mail, and `around` may have replies within it. */
+export type Mark = "head" | "quotation" | "signature" | "around"
 
 /** The border that Outlook puts above the header of the original message. */
-const outlook = /border-top:\s*solid #(?:e1e1e1|b5c4df) 1\.0pt;\s*padding:\s*3\.0pt/i
+const outlook = /border:\s*none;\s*border-top:\s*solid #[\da-f]{6} 1\.0pt;\s*padding:\s*3\.0pt/i
 
-/** Outlook on the web prefixes foreign names with `x_`, Yahoo with a number. */
-const before = String.raw`(?:x_)*(?:(?:yiv\d+|ydp[\da-f]+)(?=yahoo_quoted))?`
+/** Outlook on the web prefixes foreign names with `x_`, Yahoo its own with a number. */
+const before = String.raw`(?:x_)*(?:(?:yiv\d+|ydp[\da-f]+)(?=yahoo|signature))?`
 
 const named = (names: ReadonlyArray<string>) => new RegExp(`(?:^|\\s)${before}(?:${names.join("|")})(?=\\s|$)`)
-const quote = named(marks)
-const rest = named(QuoteMarks.heads)
+
+const marks: ReadonlyArray<readonly [Mark, RegExp]> = [
+  ["head", named(QuoteMarks.heads)],
+  ["quotation", named(QuoteMarks.quotations)],
+  ["signature", named(QuoteMarks.signatures)],
+  ["around", named(QuoteMarks.around)]
+]
+
+const all = Object.values(QuoteMarks).flat()
+const any = named(all)
 
 /** The minimum length of a mark. Nearly all names are shorter. */
-const leastLength = Math.min(...marks.map(({ length }) => length))
+const leastLength = Math.min(...all.map(({ length }) => length))
 
-/** Whether an element is marked as quoted. `names` has its classes and id in lower case, `style` its attribute. */
-export const isQuote = (name: string, names: string, style: string): boolean =>
-  name === "blockquote" ||
-  (names.length >= leastLength && quote.test(names)) ||
-  (style.length > 40 && outlook.test(style))
-
-/** Whether the rest of its parent element is quoted as well. */
-export const quotesTheRest = (names: string, style: string): boolean =>
-  (names.length >= leastLength && rest.test(names)) || (style.length > 40 && outlook.test(style))
+/** The mark of an element. `names` has its classes and id in lower case, `style` its attribute. */
+export const markOf = (names: string, style: string): Mark | undefined => {
+  if (style.length > 40 && outlook.test(style)) return "head"
+  if (names.length < leastLength || !any.test(names)) return undefined
+  return marks.find(([, pattern]) => pattern.test(names))?.[0]
+}

@@ -72,7 +72,17 @@ export class SeenHtml {
 
   /** The same with the parts that may be hidden in marks. */
   get markedText(): string {
-    return SeenText.render(this.lines, this.links, true)
+    return SeenText.render(this.lines, this.links, { marks: true })
+  }
+
+  /** Whether mail programs mark a quotation or a signature in it. */
+  get hasGaps(): boolean {
+    return this.#writer.cutFrom < this.lines.length || this.lines.some(({ isCut }) => isCut)
+  }
+
+  /** The text with a marker line in place of each of them, and with marks if words may be hidden. */
+  get ownText(): string {
+    return SeenText.render(this.lines, this.links, { marks: this.uncertain, cutFrom: this.#writer.cutFrom })
   }
 
   /** The hidden words, limited. */

@@ -1,3 +1,4 @@
+import { mark } from "../reply/ReplyLines.ts"
 import type { Line } from "./Line.ts"
 import { longestText } from "./LineWriter.ts"
 import type { Link } from "./Link.ts"
@@ -15,15 +16,31 @@ const bare = (address: string) =>
 const addressOf = ({ text, url }: Link): string =>
   text === "" || !/^(https?|mailto):/i.test(url) || bare(url) === bare(text) ? "" : ` [${url}]`
 
-/**
- * Lines as plain text: cells of a row on one line, blank lines between paragraphs. With `marks`, uncertain parts are
- * marked.
- */
-export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>, marks = false): string => {
+interface Options {
+  /** Uncertain parts are marked. */
+  readonly marks?: boolean
+  /** Quotations and signatures become a marker line, and so does everything from this line on. */
+  readonly cutFrom?: number
+}
+
+/** Lines as plain text: cells of a row on one line, blank lines between paragraphs. */
+export const render = (
+  lines: ReadonlyArray<Line>,
+  links: ReadonlyArray<Link>,
+  { cutFrom, marks = false }: Options = {}
+): string => {
   let text = ""
   let next = 0
+  let isCut = false
   for (const [index, line] of lines.entries()) {
-    if (text !== "") text += line.gap === 0 ? " " : "\n".repeat(line.gap)
+    const isLeftOut = cutFrom !== undefined && (index >= cutFrom || line.isCut)
+    if (isLeftOut && isCut) continue
+    if (text !== "") text += line.gap === 0 && !isLeftOut && !isCut ? " " : "\n".repeat(Math.max(1, line.gap))
+    isCut = isLeftOut
+    if (isLeftOut) {
+      text += mark
+      continue
+    }
     text += line.marker
     const piece = (from: number, to: number) =>
       marks ? Marked.slice(line.text, line.uncertain, [from, to], Marked.plain) : line.text.slice(from, to)

@@ -1,48 +1,20 @@
-import * as MarkedQuotes from "./MarkedQuotes.ts"
 import { isIntro, type Kind, kinds, mark } from "./ReplyLines.ts"
 import * as ReplyWords from "./ReplyWords.ts"
 
 /** Maximum text to search, and maximum reply. */
 const longest = 64 * 1024
 
-/** Longer HTML is not cut, because styles at its end count as well. Its text is. */
-const longestHtml = 512 * 1024
-
 /**
- * Extracts the author's new text without quotation and signature. Null if that equals the text. Uses HTML marks first,
- * because they are independent of language, then the lines of mail programs around quotations. Keeps doubtful lines,
- * because losing a word is worse than keeping one too many.
+ * Extracts the author's new text without quotation and signature. Null if that equals the text. `marked` is the text of
+ * the HTML with marker lines for quotations, if any: they come first, because they are independent of language. Then
+ * come the lines of mail programs around quotations. Keeps doubtful lines, because losing a word is worse than keeping
+ * one too many.
  */
-export const read = (mail: {
-  readonly text: string
-  readonly html: string | null
-  /** The visible text of HTML, or undefined beyond the budget. */
-  readonly render: (html: string) => string | undefined
-  /** The same for the HTML of the mail. */
-  readonly seen: () => string
-}): string | null => {
-  const { html, render, text } = mail
-  const left = html === null || html.length > longestHtml ? undefined : MarkedQuotes.cut(html)
-  const rendered = (left === undefined ? undefined : render(left))?.slice(0, longest) ?? ""
-  // An element opened in a quotation may have hidden text after it.
-  const seen = rendered !== "" && isAmong(rendered, mail.seen()) ? own(rendered, false) : undefined
+export const read = (mail: { readonly text: string; readonly marked: string | undefined }): string | null => {
+  const { marked, text } = mail
+  const seen = marked === undefined ? undefined : own(marked.slice(0, longest), false)
   const reply = seen === undefined || seen === "" ? (own(text.slice(0, longest), text.length > longest) ?? seen) : seen
   return reply === undefined || reply.trim() === text.trim() ? null : reply.toWellFormed()
-}
-
-/** Whether all words occur among others, in order. The last one may be cut. */
-const isAmong = (words: string, others: string): boolean => {
-  const there = others.split(/\s+/)
-  let at = 0
-  return words
-    .replaceAll(mark, " ")
-    .trim()
-    .split(/\s+/)
-    .every((word, index, { length }) => {
-      const isLast = index === length - 1
-      while (at < there.length && there[at] !== word && !(isLast && there[at]?.startsWith(word))) at++
-      return at++ < there.length
-    })
 }
 
 interface Line {

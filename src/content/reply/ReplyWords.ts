@@ -1,5 +1,3 @@
-import * as QuoteMarks from "../html/QuoteMarks.ts"
-
 /**
  * The text that mail programs put around the answered mail, by language. Collected from the programs' own
  * translations (Gmail, Outlook, Apple Mail, Thunderbird, Yahoo, mobile programs). The words come first, then the
@@ -189,38 +187,3 @@ export const quotedByName = /^\s{0,4}(?:\||\p{L}{1,12}>)/u
 export const appended = /unsubscribe|confidential|intended recipient|abmelden|désabonner|virus/i
 export const reachable = /https?:|www\.|\S@\S|\+?\d[\d ()/.-]{6,}\d/
 export const directions = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
-
-/** Classes and ids. Outlook on the web prefixes them with `x_`, Yahoo with `ydp` and a number. */
-const names = (words: string) => new RegExp(`(?:^|\\s)(?:x_)*(?:ydp[\\da-f]+|yiv\\d+)?(?:${words})(?=\\s|$)`, "i")
-
-const signatures = [
-  "gmail_signature",
-  "gmail_signature_prefix",
-  "moz-signature",
-  "protonmail_signature_block",
-  "tutanota_signature",
-  "zmail_signature",
-  "applemailsignature",
-  "signature",
-  "ms-outlook-mobile-signature",
-  "yahoo-signature",
-  "email-signature"
-]
-
-/** Elements marked as quotation or signature. */
-export const marked = names([...QuoteMarks.quotations, ...signatures].join("|"))
-/** Elements after which everything is the answered mail. */
-export const markedHead = names(QuoteMarks.heads.join("|"))
-export const outlookLine = /border:\s*none;\s*border-top:\s*solid #[\da-f]{6} 1\.0pt;\s*padding:\s*3\.0pt/i
-/** Gmail's class around the quotation and replies within it. */
-export const markedAround = names([...QuoteMarks.around, "gmail_extra"].join("|"))
-export const quotingLine = /border-left(?:-width)?\s*:(?!\s*(?:none|0))/i
-/** HTML worth searching, in the case that programs use or in small letters: handwritten HTML has none of these. */
-export const marks =
-  /<blockquote|<BLOCKQUOTE|gmail_|yahoo_|moz-|[Rr]ply[Ff]wd[Mm]sg|appendonsend|stop[Ss]pelling|protonmail_|tutanota_|zmail_|ignature|reference-message|OLK_SRC|olk_src|utlook[Mm]essage[Hh]eader|name="quote"|mac_outlook|_quote|-quote|-blockquote|(?:container|Container|cremed)[Qq]uote|quoted[-_]text|[Rr]eply-?[Ii]ntro|hs_reply|is[Rr]eply[Cc]ontent|is[Ff]orward[Cc]ontent|orwarded[Mm]essage/
-
-/** Short strings that begin with a rare letter, one of which is in each mark. The platform finds them in a tenth of the time. */
-export const partsOfMarks =
-  "quote QUOTE Quote _ z- Fwd fwd pendon pSpell pspell gnatur -messa kMess kmess -intro -Intro yIntro yintro yCont ycont wardC wardc wardedM wardedm".split(
-    " "
-  )
