@@ -1,4 +1,3 @@
-import { hash } from "node:crypto"
 import { apart } from "../../cache/Apart.ts"
 import * as AtRules from "./AtRules.ts"
 import type { Budget } from "./Budget.ts"
@@ -50,10 +49,6 @@ export interface Rules {
 
 interface Draft {
   readonly rules: Array<Rule>
-  /** The first rule of each block by its text. Of two equal blocks only the later one can win. */
-  readonly blocks: Map<string, number>
-  /** By the order of the rules. */
-  readonly repeated: Set<number>
   readonly foldsCase: boolean
   /** For brackets, and for each unit of a nested rule, which repeats the selector around it. */
   steps: number
@@ -98,7 +93,6 @@ const add = (draft: Draft, head: string, body: string, isUnsure: boolean) => {
   const declarations = CssText.declarations(body)
   if (declarations.length === 0) return
   draft.isCut ||= head.length > longestSelector
-  const first = draft.rules.length
   for (const selector of Selector.parseList(head.slice(0, longestSelector), draft.foldsCase)) {
     const own = PseudoElements.declarations(selector.pseudoElement, declarations)
     if (own.length === 0) continue
@@ -115,13 +109,6 @@ const add = (draft: Draft, head: string, body: string, isUnsure: boolean) => {
       isUnsure: isUnsure || selector.isUnsure
     })
   }
-  const count = draft.rules.length - first
-  if (count === 0) return
-  const block = `${isUnsure ? "?" : ""}${head}{${body}`
-  const before = draft.blocks.get(block)
-  for (let order = before ?? first; order < (before ?? first) + count && order < first; order++)
-    draft.repeated.add(order)
-  draft.blocks.set(block, first)
 }
 
 const indexed = (rules: ReadonlyArray<Rule>, foldsCase: boolean, isCut: boolean, steps: number): Rules => {
@@ -170,23 +157,11 @@ const known = new Map<string, Rules>()
 let knownSize = 0
 const mostKnown = 512 * 1024
 
-/** The hashes of sheets seen once. */
-const came = new Set<string>()
-const mostCame = 10_000
-
-const isSecond = (key: string): boolean => {
-  const digest = hash("sha1", key)
-  if (came.has(digest)) return true
-  if (came.size >= mostCame) came.clear()
-  came.add(digest)
-  return false
-}
-
-/** The style sheets of a mail, up to the maximum length. */
+/** The style sheets of a mail, up to the maximum length. Of equal ones only the last can win. */
 const within = (sheets: ReadonlyArray<string>) => {
   let room = longest
   let isCut = false
-  const texts = sheets.flatMap((sheet) => {
+  const texts = [...new Set(sheets.toReversed())].reverse().flatMap((sheet) => {
     const text = sheet.slice(0, room)
     isCut ||= text.length < sheet.length
     room -= text.length
@@ -205,8 +180,6 @@ export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget:
   if (found === undefined) {
     const draft: Draft = {
       rules: [],
-      blocks: new Map(),
-      repeated: new Set(),
       foldsCase,
       steps: 0,
       mostSteps: budget.steps,
@@ -217,14 +190,13 @@ export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget:
       draft.isCut ||= unreadable.test(text)
       read(draft, text, [0, text.length], 0, false)
     }
-    const rules = draft.rules.filter(({ order }) => !draft.repeated.has(order)).sort(byWeight)
-    found = indexed(rules, foldsCase, draft.isCut, draft.steps)
+    found = indexed(draft.rules.sort(byWeight), foldsCase, draft.isCut, draft.steps)
     if (knownSize + key.length > mostKnown) {
       known.clear()
       knownSize = 0
     }
-    // Rules that exceed this mail's budget may be parsed for a longer one. A sheet seen once is not cached.
-    if (found.steps <= budget.steps && isSecond(key)) {
+    // Rules that exceed this mail's budget may be parsed for a longer one.
+    if (found.steps <= budget.steps) {
       known.set(apart(key), found)
       knownSize += key.length
     }

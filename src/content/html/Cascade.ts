@@ -1,21 +1,16 @@
 import { apart } from "../../cache/Apart.ts"
+import { BoundedMap } from "../../cache/BoundedMap.ts"
 import type { Budget } from "../css/Budget.ts"
 import * as CssText from "../css/CssText.ts"
 import * as Declarations from "../css/Declarations.ts"
 import { Effects } from "../css/Effects.ts"
 import * as StyleSheets from "../css/StyleSheets.ts"
-import * as ElementKind from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 import * as Hints from "./Hints.ts"
 import type { Tag } from "./HtmlTokens.ts"
 
-/**
- * Caches effects by the declarations that apply to an element before its own, and by its own. Most elements of a mail
- * have the same ones, and so has the next mail.
- */
-const known = new Map<string, Map<string, Effects>>()
-const mostKnown = 4_000
-let howManyKnown = 0
+/** Effects by their declarations. Most elements of a mail have the same ones, and so has the next mail. */
+const known = new BoundedMap<string, Effects>(4_000)
 const longestKnown = 400
 
 /** The cost of finding the rules of an element, which tags of three characters would not pay for. */
@@ -26,14 +21,6 @@ const sizeInMail = 1_000_000
 
 /** The effects of an element without styles. */
 export const none = new Effects()
-
-/** The effects of elements without attributes. */
-const byTag = new Map(
-  Array.from(ElementKind.known, ({ css, name }) => [
-    name,
-    css === "" ? none : Declarations.effects(CssText.declarations(css))
-  ])
-)
 
 /** Cascades the styles of browser, attributes, style sheets and element. Later ones win. */
 export class Cascade {
@@ -54,12 +41,12 @@ export class Cascade {
   }
 
   #effects(tokens: Tag, element: Frame): Effects {
-    if (this.rules.isEmpty && !tokens.hasAttributes()) return byTag.get(element.name) ?? none
+    if (this.rules.isEmpty && !tokens.hasAttributes()) return of(element.kind.css)
     this.#budget.steps -= stepsOfElement
     const attribute = tokens.attribute("style") ?? ""
-    const before = element.kind.css + wall(Hints.css(element.name, tokens))
+    const before = joined(element.kind.css, Hints.css(element.name, tokens))
     const rules = StyleSheets.fitting(this.rules, element, this.#budget)
-    if (rules.length === 0) return before === "" && attribute === "" ? none : remembered(before, attribute)
+    if (rules.length === 0) return of(joined(before, attribute))
     let key = `${before}|`
     for (const rule of rules) key += rule.key
     key += `|${attribute}`
@@ -79,25 +66,13 @@ export class Cascade {
   }
 }
 
-const wall = (css: string) => (css === "" ? "" : `;${css}`)
+const joined = (before: string, own: string) => (before === "" ? own : own === "" ? before : `${before};${own}`)
 
-const together = (before: string, own: string) => (before === "" ? own : `${before};${own}`)
-
-const remembered = (before: string, own: string): Effects => {
-  if (before.length + own.length > longestKnown) return read(before, own)
-  return known.get(before)?.get(own) ?? remember(apart(before), apart(own))
-}
-
-const read = (before: string, own: string): Effects => Declarations.effects(CssText.declarations(together(before, own)))
-
-const remember = (before: string, own: string): Effects => {
-  if (howManyKnown++ >= mostKnown) {
-    known.clear()
-    howManyKnown = 1
-  }
-  const effects = read(before, own)
-  const siblings = known.get(before)
-  if (siblings === undefined) known.set(before, new Map([[own, effects]]))
-  else siblings.set(own, effects)
+const of = (css: string): Effects => {
+  if (css === "") return none
+  const found = css.length > longestKnown ? undefined : known.get(css)
+  if (found !== undefined) return found
+  const effects = Declarations.effects(CssText.declarations(css))
+  if (css.length <= longestKnown) known.set(apart(css), effects)
   return effects
 }

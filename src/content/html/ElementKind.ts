@@ -93,8 +93,5 @@ const all: ReadonlyMap<string, ElementKind> = new Map(
 
 const other = make("")
 
-/** The elements with special rules. All others are equal. */
-export const known: ReadonlyArray<ElementKind> = [...all.values()]
-
-/** `name` is in lower case. */
+/** The kind of an element. All without special rules are equal. `name` is in lower case. */
 export const of = (name: string): ElementKind => all.get(name) ?? { ...other, name }
