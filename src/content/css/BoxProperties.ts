@@ -1,15 +1,7 @@
 import * as Displays from "./Displays.ts"
 import { thin, upTo } from "./HarmlessProperties.ts"
 import * as Length from "./Length.ts"
-import * as Shapes from "./Shapes.ts"
 import { each, isInherited, type Property } from "./TextProperties.ts"
-
-/** A number or percentage from 0 to 1, or undefined. */
-const share = (value: string): number | undefined => {
-  const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%?)$/.exec(value)
-  if (match === null) return value.endsWith(")") ? Length.parse(value)?.number : undefined
-  return Math.max(0, match[2] === "%" ? Number(match[1]) / 100 : Number(match[1]))
-}
 
 type Side =
   | "left"
@@ -47,6 +39,34 @@ const side =
 
 const inPixels = (length: Length.Length | undefined) => (length === undefined ? 0 : Length.resolve(length, 16, 600))
 
+/** More scaled text may leave the window. */
+const mostScale = 3
+
+/** Scales alone are evaluated. */
+const transform: Property = (effects, value) => {
+  const factor = value === "none" || value === "initial" ? 1 : Number(/^scale\(([\d.]+)\)$/.exec(value)?.[1])
+  effects.isRaised = value !== "none"
+  effects.scale = Number.isNaN(factor) ? 1 : factor
+  return factor <= mostScale
+}
+
+/** Only filters of old versions of Internet Explorer, which browsers ignore, are evaluated. */
+const filter: Property = (effects, value) => {
+  const isNone = /^(none$|initial$|progid:|alpha\()/.test(value)
+  effects.isRaised ||= !isNone
+  return isNone
+}
+
+/** Empty boxes of text for programs that read aloud. */
+const emptyRect = /^rect\((?:[01]px|0)(?:[ ,]+(?:[01]px|0)){3}\)$/
+const emptyPath = /^inset\((?:50|100)%\)$/
+
+/** Other shapes are not evaluated. */
+const clipPath: Property = (effects, value) => {
+  effects.isClippedByPath = emptyPath.test(value)
+  return effects.isClippedByPath || /^(none|initial|unset)$/.test(value)
+}
+
 /** Wider margins and boxes may move text to the left of the window, where elements align to the right. */
 const mostBehind = 500
 const widestBox = 1_500
@@ -59,11 +79,9 @@ const following: Property = (effects, value) => {
 }
 
 const minimum: Property = (effects, value) => {
-  const length = Length.parse(value)
-  if (length === undefined && !isBoxWord.test(value)) return false
-  if (inPixels(length) > widestBox) return false
-  effects.hasMinimum = (length !== undefined && Length.resolve(length, 16, 100) > 0) || effects.hasMinimum === true
-  return true
+  const pixels = inPixels(Length.parse(value))
+  effects.hasMinimum ||= pixels > 0
+  return pixels <= widestBox && areSides(value)
 }
 
 const clips = (value: string) => /^(hidden|clip|scroll|auto|overlay|-moz-hidden-unscrollable)$/.test(value)
@@ -74,17 +92,9 @@ const isOverflow = (value: string) => clips(value) || /^(visible|initial|unset)$
 const mostPadding = 500
 
 const padding: Property = (effects, value) => {
-  for (const word of value.split(" ")) {
-    const length = Length.parse(word)
-    if (length === undefined) {
-      if (isBoxWord.test(word)) continue
-      return false
-    }
-    const pixels = Length.resolve(length, 16, 600)
-    if (pixels > mostPadding) return false
-    if (pixels > 0) effects.hasPadding = true
-  }
-  return true
+  const sides = value.split(" ").map((word) => inPixels(Length.parse(word)))
+  effects.hasPadding ||= sides.some((pixels) => pixels > 0)
+  return Math.max(...sides) <= mostPadding && areSides(value)
 }
 
 const border: Property = (effects, value) => {
@@ -100,11 +110,6 @@ const isNarrow = thin(200)
 const isSharp = upTo(100)
 
 /** Corners that cut letters off if the box clips its content. */
-const radius: Property = (effects, value) => {
-  effects.isRound = !isSharp(value)
-  return true
-}
-
 const corner: Property = (effects, value) => {
   effects.isRound ||= !isSharp(value)
   return true
@@ -141,38 +146,24 @@ export const properties: Readonly<Record<string, Property>> = {
     return true
   },
   opacity: (effects, value) => {
-    const amount = value === "initial" ? 1 : share(value)
-    if (amount === undefined) return false
-    effects.opacity = Math.min(1, amount)
+    const match = /^([+-]?[\d.]+)(%?)$/.exec(value === "initial" ? "1" : value)
+    const amount = Math.min(1, Number(match?.[1]) / (match?.[2] === "%" ? 100 : 1))
+    if (Number.isNaN(amount)) return false
+    effects.opacity = Math.max(0, amount)
     effects.isRaised ||= amount < 1
     return true
   },
-  ...each("filter -webkit-filter", Shapes.filter),
-  zoom: (effects, value) => {
-    const factor = value === "normal" ? 1 : share(value)
-    if (factor === undefined) return false
-    effects.zoom = factor === 0 ? 1 : factor
-    return factor <= Shapes.mostScale
-  },
-  ...each("transform -webkit-transform", Shapes.transform),
+  ...each("filter -webkit-filter", filter),
+  ...each("transform -webkit-transform", transform),
   clip: (effects, value) => {
-    effects.isClipped = Shapes.isEmptyRect(value)
+    effects.isClipped = emptyRect.test(value)
     return value === "auto" || effects.isClipped || effects.position !== "absolute"
   },
-  ...each("clip-path -webkit-clip-path", Shapes.clipPath),
-  "content-visibility": (effects, value) => {
-    effects.skipsContent = value === "hidden"
-    return /^(hidden|visible|auto)$/.test(value)
-  },
+  ...each("clip-path -webkit-clip-path", clipPath),
   position: (effects, value) => {
     if (value === "absolute" || value === "fixed") effects.position = value
     else effects.position = /^(relative|sticky|-webkit-sticky)$/.test(value) ? "relative" : "static"
     return effects.position !== "static" || /^(static|initial|unset)$/.test(value)
-  },
-  inset: (effects, value) => {
-    const [top, right = top, bottom = top, left = right] = value.split(" ").map(Length.parse)
-    Object.assign(effects, { top, right, bottom, left })
-    return areSides(value)
   },
   margin: (effects, value) => {
     const [top = "", right = top, bottom = top, left = right] = value.split(" ")
@@ -213,9 +204,8 @@ export const properties: Readonly<Record<string, Property>> = {
     return border(effects, value)
   },
   ...each("border-top border-bottom border-left border-right border-inline border-block", border),
-  ...each("border-radius -webkit-border-radius", radius),
   ...each(
-    "border-top-left-radius border-top-right-radius border-bottom-left-radius border-bottom-right-radius border-start-start-radius border-start-end-radius border-end-start-radius border-end-end-radius",
+    "border-radius -webkit-border-radius border-top-left-radius border-top-right-radius border-bottom-left-radius border-bottom-right-radius border-start-start-radius border-start-end-radius border-end-start-radius border-end-end-radius",
     corner
   ),
   "table-layout": (effects, value) => {

@@ -57,47 +57,17 @@ export const find = (css: string, from: number, end: number, stops: string): num
   return end
 }
 
-/** Replaces each complete `url(…)` by `url()`, in one pass. */
-const withoutAddresses = (value: string): string => {
-  const starts = /url\(\s*/gi
-  const stops = /[)"']/g
-  let left = ""
-  let at = 0
-  /** The first position from the last examined one where an unquoted URL stops. */
-  let stop = 0
-  for (let start = starts.exec(value); start !== null; start = starts.exec(value)) {
-    const from = starts.lastIndex
-    const mark = value[from] ?? ""
-    let end: number
-    if (mark === '"' || mark === "'") {
-      const close = value.indexOf(mark, from + 1)
-      if (close < 0) return left + value.slice(at)
-      end = close + 1
-      while (/\s/.test(value[end] ?? "")) end++
-    } else {
-      if (stop < from) {
-        stops.lastIndex = from
-        stop = stops.exec(value)?.index ?? value.length
-      }
-      end = stop
-    }
-    if (value[end] !== ")") continue
-    left += `${value.slice(at, start.index)}url(${/^["']?data:/i.test(value.slice(from, from + 6)) ? "data:" : ""})`
-    at = end + 1
-    starts.lastIndex = at
-  }
-  return left + value.slice(at)
-}
+/** A URL, of which only the scheme counts. Each attempt ends at the next bracket or quote, so a search is linear. */
+const address = /url\( ?(?:"(data:)?[^"]*"|'(data:)?[^']*'|(data:)?[^()"' ]*) ?\)/gi
 
 /** Removes comments, decodes escapes, lowers case and collapses whitespace. */
 const plain = (text: string, keepsCase: boolean): string => {
   let value = text.includes("/*") ? text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, " ") : text
   if (value.includes("\\")) value = unescaped(value)
-  if (value.length > longestValue && value.includes("(")) {
-    value = withoutAddresses(value)
-  }
   value = value.trim()
   if (/[\t\n\r\f]| {2}/.test(value)) value = value.replace(/\s+/g, " ")
+  if (value.length > longestValue)
+    value = value.replace(address, (_, one = "", two = "", three = "") => `url(${one}${two}${three})`)
   // Cut values are not evaluated.
   if (value.length > longestValue) value = `${value.slice(0, longestValue)}?`
   return keepsCase ? value : value.toLowerCase()

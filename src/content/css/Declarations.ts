@@ -89,7 +89,7 @@ const moves =
   /^(?:translate|rotate|scale|zoom|offset|inset|margin|padding|top|left|right|bottom|position|(?:-webkit-)?transform|-webkit-box-reflect|aspect-ratio|font-size|line-height|(?:min-|max-)?(?:width|height|inline-size|block-size)$)/
 
 /** Properties that may show what others hide. */
-const resets = /^(?:all$|::|-webkit-animation|animation)/
+const resets = /^(?:all$|::|-webkit-animation|animation|-webkit-text-fill-color|(?:-webkit-)?background-clip)/
 
 /** Browsers ignore an empty value. Inlet does not evaluate variables. */
 const isKnown = (result: Effects, property: string, value: string): boolean =>

@@ -28,15 +28,11 @@ export class Effects {
   isTrack: boolean | undefined = undefined
   visible: boolean | "inherit" | undefined = undefined
   color: Color | "inherit" | undefined = undefined
-  /** `-webkit-text-fill-color`, which wins over the color. */
-  fill: Color | "inherit" | undefined = undefined
   background: Color | "inherit" | undefined = undefined
   /** The colors of a gradient in front of the background color. */
   gradient: ReadonlyArray<Color> | undefined = undefined
   /** A background image, which mail programs load (`remote`) or show from the mail itself (`inline`). */
   picture: "remote" | "inline" | undefined = undefined
-  /** The background is visible only through the letters. */
-  clipsToText: boolean | undefined = undefined
   /** Letters have a shadow or an outline. */
   isShadowed: boolean | "inherit" | undefined = undefined
   fontSize: Length | "inherit" | undefined = undefined
@@ -50,18 +46,12 @@ export class Effects {
   isUnwrapped: boolean | "inherit" | undefined = undefined
   letters: "upper" | "lower" | "as written" | "inherit" | undefined = undefined
   opacity: number | undefined = undefined
-  /** The scale from `transform` and `zoom`. */
-  transform: number | undefined = undefined
-  zoom: number | undefined = undefined
-  /** Moved by `transform`. */
-  movedX: Length | undefined = undefined
-  movedY: Length | undefined = undefined
+  /** Scaled by `transform`. */
+  scale: number | undefined = undefined
   /** Drawn by `transform` and the like, and thus above other elements. */
   isRaised: boolean | undefined = undefined
   isClipped: boolean | undefined = undefined
   isClippedByPath: boolean | undefined = undefined
-  isDisc: boolean | undefined = undefined
-  skipsContent: boolean | undefined = undefined
   position: "static" | "relative" | "absolute" | "fixed" | undefined = undefined
   left: Length | undefined = undefined
   right: Length | undefined = undefined

@@ -12,51 +12,28 @@ export interface Length {
 /** The assumed desktop window in px. */
 export const viewport = { width: 1_280, height: 720 }
 
-const units: Readonly<Record<string, Length>> = (() => {
-  const px = (value: number): Length => ({ px: value, em: 0, percent: 0, number: 0 })
-  const em = (value: number): Length => ({ px: 0, em: value, percent: 0, number: 0 })
-  // A whole window is out of sight in either direction.
-  const wide = viewport.width / 100
-  const high = wide
-  return {
-    "": { px: 0, em: 0, percent: 0, number: 1 },
-    "%": { px: 0, em: 0, percent: 1, number: 0 },
-    px: px(1),
-    pt: px(4 / 3),
-    pc: px(16),
-    in: px(96),
-    cm: px(96 / 2.54),
-    mm: px(9.6 / 2.54),
-    q: px(2.4 / 2.54),
-    rem: px(16),
-    em: em(1),
-    ex: em(0.5),
-    ch: em(0.5),
-    lh: em(1.2),
-    rlh: px(19.2),
-    vw: px(wide),
-    svw: px(wide),
-    lvw: px(wide),
-    dvw: px(wide),
-    vi: px(wide),
-    vmax: px(wide),
-    vh: px(high),
-    svh: px(high),
-    lvh: px(high),
-    dvh: px(high),
-    vb: px(high),
-    vmin: px(high)
-  }
-})()
+const nothing: Length = { px: 0, em: 0, percent: 0, number: 0 }
 
-export const ofPixels = (px: number): Length => ({ px, em: 0, percent: 0, number: 0 })
+export const ofPixels = (px: number): Length => ({ ...nothing, px })
+
+const pixels = { px: 1, pt: 4 / 3, pc: 16, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54, q: 2.4 / 2.54, rem: 16, rlh: 19.2 }
+const ems = { em: 1, ex: 0.5, ch: 0.5, lh: 1.2 }
+/** Parts of the window, which is out of sight in either direction. */
+const parts = "vw vh vi vb vmin vmax svw svh lvw lvh dvw dvh".split(" ")
+
+const units: ReadonlyMap<string, Length> = new Map([
+  ["", { ...nothing, number: 1 }] as const,
+  ["%", { ...nothing, percent: 1 }] as const,
+  ...Object.entries(pixels).map(([unit, px]) => [unit, ofPixels(px)] as const),
+  ...Object.entries(ems).map(([unit, em]) => [unit, { ...nothing, em }] as const),
+  ...parts.map((unit) => [unit, ofPixels(viewport.width / 100)] as const)
+])
 
 /** Resolves to px for a given em and whole. */
 export const resolve = ({ em, number, percent, px }: Length, ems: number, whole: number): number =>
   px + number + em * ems + (percent / 100) * whole
 
-/** Adds a length, or subtracts it if `sign` is -1. */
-export const sum = (one: Length, other: Length, sign: number): Length => ({
+const sum = (one: Length, other: Length, sign: number): Length => ({
   px: one.px + sign * other.px,
   em: one.em + sign * other.em,
   percent: one.percent + sign * other.percent,
@@ -89,57 +66,44 @@ export const parse = (text: string): Length | undefined => {
 const read = (text: string): Length | undefined => {
   const match = simple.exec(text)
   if (match !== null) {
-    const unit = units[match[2] ?? ""]
-    return unit === undefined ? undefined : times(unit, Number(match[1]))
+    const unit = units.get(match[2] ?? "")
+    const count = Number(match[1])
+    return unit === undefined || !Number.isFinite(count) ? undefined : times(unit, count)
   }
-  return text.length <= 200 && text.endsWith(")") ? functional(text, 0) : undefined
+  return text.length <= 200 && text.endsWith(")") ? functional(text) : undefined
 }
+
+const isNumber = ({ em, percent, px }: Length) => px === 0 && em === 0 && percent === 0
 
 /** Compares lengths, one of which depends on unknown values. */
 const rough = (length: Length) => resolve(length, 16, 160)
 
-const functional = (text: string, depth: number): Length | undefined => {
+const functional = (text: string): Length | undefined => {
   const open = text.indexOf("(")
+  if (open < 0 || !text.endsWith(")")) return undefined
+  const parts = Arguments.split(text.slice(open + 1, -1).replace(/[*/]/g, " $& "), ",")
+  const values = parts.flatMap((part) => calculated(Arguments.words(part, " ")) ?? [])
+  if (values.length < parts.length) return undefined
+  const sorted = values.toSorted((one, other) => rough(one) - rough(other))
   const name = text.slice(0, open)
-  if (depth > 8 || open < 0 || !text.endsWith(")")) return undefined
-  const content = text.slice(open + 1, -1)
-  if (name === "" || name === "calc" || name === "-webkit-calc") return calculated(content, depth)
-  const values = Arguments.split(content, ",").map((part) => calculated(part, depth))
-  const known = values.filter((value) => value !== undefined)
-  const [first, second, third] = known
-  if (first === undefined || known.length !== values.length) return undefined
-  const least = (one: Length, other: Length) => (rough(other) < rough(one) ? other : one)
-  const most = (one: Length, other: Length) => (rough(other) > rough(one) ? other : one)
-  if (name === "min") return known.reduce(least)
-  if (name === "max") return known.reduce(most)
-  if (name === "clamp" && second !== undefined && third !== undefined) return most(first, least(second, third))
-  return undefined
+  if (name === "min" || name === "max") return sorted.at(name === "min" ? 0 : -1)
+  return /^(?:(?:-webkit-)?calc)?$/.test(name) && values.length === 1 ? values[0] : undefined
 }
 
-/** Sums and products, left to right, products first. */
-const calculated = (content: string, depth: number): Length | undefined => {
-  // Operands and operators, with brackets as one token.
-  const tokens = Arguments.words(content.replace(/[*/]/g, " $& "), " \t\n\r\f")
-  if (tokens.length % 2 === 0) return undefined
-  let total: Length | undefined
-  let sign = 1
-  let product: Length | undefined
-  for (let index = 0; index < tokens.length; index++) {
-    const token = tokens[index] ?? ""
-    if (index % 2 === 0) {
-      const match = simple.exec(token)
-      const value = match !== null ? parse(token) : functional(token, depth + 1)
-      if (value === undefined) return undefined
-      const operator = tokens[index - 1]
-      if (product === undefined || operator === "+" || operator === "-") product = value
-      else if (operator === "/") product = times(product, 1 / value.number)
-      else
-        product = value.number !== 0 || rough(value) === 0 ? times(product, value.number) : times(value, product.number)
-    } else if (token === "+" || token === "-") {
-      total = total === undefined ? product : sum(total, product ?? ofPixels(0), sign)
-      sign = token === "+" ? 1 : -1
-    } else if (token !== "*" && token !== "/") return undefined
+/** Evaluates operands and the operators between them, the last sum first. A function or brackets are one token. */
+const calculated = (tokens: ReadonlyArray<string>): Length | undefined => {
+  const [only = ""] = tokens
+  if (tokens.length <= 1) return simple.test(only) ? parse(only) : functional(only)
+  const last = tokens.findLastIndex((token) => token === "+" || token === "-")
+  const at = last > 0 ? last : tokens.findLastIndex((token) => token === "*" || token === "/")
+  const [one, other] = at > 0 ? [calculated(tokens.slice(0, at)), calculated(tokens.slice(at + 1))] : []
+  if (one === undefined || other === undefined) return undefined
+  switch (tokens[at]) {
+    case "*":
+      return isNumber(one) ? times(other, one.number) : isNumber(other) ? times(one, other.number) : undefined
+    case "/":
+      return isNumber(other) && other.number !== 0 ? times(one, 1 / other.number) : undefined
+    default:
+      return sum(one, other, tokens[at] === "+" ? 1 : -1)
   }
-  if (product === undefined) return undefined
-  return total === undefined ? product : sum(total, product, sign)
 }

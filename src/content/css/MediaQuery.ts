@@ -1,41 +1,20 @@
 import * as Length from "./Length.ts"
 import { viewport } from "./Length.ts"
 
-/** Media features of a desktop screen. */
-const features: Readonly<Record<string, string>> = {
-  orientation: "landscape",
-  "prefers-color-scheme": "light",
-  "prefers-reduced-motion": "no-preference",
-  "prefers-contrast": "no-preference",
-  hover: "hover",
-  "any-hover": "hover",
-  pointer: "fine",
-  "any-pointer": "fine",
-  scripting: "none",
-  "display-mode": "browser",
-  "forced-colors": "none",
-  "inverted-colors": "none",
-  update: "fast",
-  grid: "0"
-}
+/** Media features of a desktop screen. Others are not evaluated. */
+const features = new Map([
+  ["orientation", "landscape"],
+  ["prefers-color-scheme", "light"],
+  ["prefers-reduced-motion", "no-preference"],
+  ["hover", "hover"],
+  ["pointer", "fine"]
+])
 
-const sizes: Readonly<Record<string, number>> = {
-  width: viewport.width,
-  height: viewport.height,
-  "device-width": viewport.width,
-  "device-height": viewport.height,
-  "device-pixel-ratio": 1,
-  resolution: 1,
-  "aspect-ratio": viewport.width / viewport.height,
-  color: 8,
-  monochrome: 0
-}
+const sizes = new Map(Object.entries({ ...viewport, "device-pixel-ratio": 1, resolution: 1 }))
 
 const amount = (text: string): number => {
-  const ratio = /^(\d+)\s*\/\s*(\d+)$/.exec(text)
-  if (ratio !== null) return Number(ratio[1]) / Number(ratio[2])
-  const dots = /^([\d.]+)(dppx|x|dpi|dpcm)$/.exec(text)
-  if (dots !== null) return Number(dots[1]) / (dots[2] === "dpi" ? 96 : dots[2] === "dpcm" ? 96 / 2.54 : 1)
+  const [, dots, unit] = /^([\d.]+)(dppx|x|dpi)$/.exec(text) ?? []
+  if (dots !== undefined) return Number(dots) / (unit === "dpi" ? 96 : 1)
   const length = Length.parse(text)
   return length === undefined ? Number.NaN : Length.resolve(length, 16, 0)
 }
@@ -48,25 +27,17 @@ const not = (truth: Truth): Truth => (truth === undefined ? undefined : !truth)
 const and = (one: Truth, other: Truth): Truth =>
   one === false || other === false ? false : one === undefined || other === undefined ? undefined : true
 
-const or = (one: Truth, other: Truth): Truth => not(and(not(one), not(other)))
-
 /** Features of other rendering engines are false. */
 const foreign = /^(-ms-|-moz-|min--moz-|max--moz-|-o-)/
 
 const feature = (text: string): Truth => {
-  const [name = "", value] = text.split(":").map((part) => part.trim())
-  if (foreign.test(name)) return false
-  const plain = name.replace(/^-webkit-/, "").replace(/^(min|max)-/, "")
-  const own = sizes[plain]
-  if (own === undefined) {
-    const found = features[plain]
-    return found === undefined ? undefined : value === undefined ? found !== "none" : found === value
-  }
-  if (value === undefined) return own > 0
-  const wanted = amount(value)
-  if (Number.isNaN(wanted)) return undefined
-  if (/^(-webkit-)?min-/.test(name)) return own >= wanted
-  return /^(-webkit-)?max-/.test(name) ? own <= wanted : own === wanted
+  if (foreign.test(text)) return false
+  const [, bound, name = "", value] = /^(?:-webkit-)?(?:(min|max)-)?([a-z-]+)(?:: ?(.*))?$/.exec(text) ?? []
+  if (features.has(name)) return value === undefined || features.get(name) === value
+  const own = sizes.get(name.replace(/^device-(?!pixel)/, ""))
+  const wanted = amount(value ?? "")
+  if (own === undefined || Number.isNaN(wanted)) return undefined
+  return bound === "min" ? own >= wanted : bound === "max" ? own <= wanted : own === wanted
 }
 
 /** A type such as `screen`, or a feature in brackets. */
@@ -86,12 +57,8 @@ const query = (text: string): Truth => {
 }
 
 /** Whether a media query matches a mail on a desktop. Undefined if Inlet does not evaluate it. */
-export const holds = (text: string): Truth =>
-  text
-    .slice(0, 500)
-    .toLowerCase()
-    .replace(/\s+/g, " ")
-    .trim()
-    .split(",")
-    .map((part) => query(part.trim()))
-    .reduce(or, false)
+export const holds = (text: string): Truth => {
+  const words = text.slice(0, 500).toLowerCase().replace(/\s+/g, " ").trim()
+  const truths = words.split(",").map((part) => query(part.trim()))
+  return truths.includes(true) ? true : truths.includes(undefined) ? undefined : false
+}

@@ -48,11 +48,8 @@ const offset = (effects: Effects.Effects, fontSize: number): Offset => {
     return position === "relative" || Math.abs(distance) > usualWidth ? -distance : Math.max(0, -distance)
   }
   return {
-    x: px(effects.marginLeft) + px(effects.movedX) + (isPositioned ? (left === undefined ? back(right) : px(left)) : 0),
-    y:
-      Math.min(0, px(effects.marginTop)) +
-      px(effects.movedY) +
-      (isPositioned ? (top === undefined ? back(bottom) : px(top)) : 0)
+    x: px(effects.marginLeft) + (isPositioned ? (left === undefined ? back(right) : px(left)) : 0),
+    y: Math.min(0, px(effects.marginTop)) + (isPositioned ? (top === undefined ? back(bottom) : px(top)) : 0)
   }
 }
 

@@ -1,7 +1,5 @@
 import type { Declaration } from "./Declarations.ts"
 import * as Declarations from "./Declarations.ts"
-import type { Effects } from "./Effects.ts"
-import * as Length from "./Length.ts"
 
 const nothing: ReadonlyArray<Declaration> = []
 
@@ -20,7 +18,7 @@ export const declarations = (
 ): ReadonlyArray<Declaration> => {
   if (pseudoElement === "") return declarations
   if (pseudoElement === "before" || pseudoElement === "after" || pseudoElement === "marker") {
-    return isFlat(Declarations.effects(declarations)) ? nothing : cover
+    return declarations.every(isFlat) || declarations.some(isNone) ? nothing : cover
   }
   return /^first-l(ine|etter)$/.test(pseudoElement) && declarations.some(({ property }) => !isMild.test(property))
     ? unknown
@@ -29,15 +27,10 @@ export const declarations = (
 
 const isMild = /^(font-weight|text-transform|white-space|border|padding|margin)/
 
-const isEmpty = (length: Length.Length | undefined) => length === undefined || Length.resolve(length, 16, 600) === 0
+const isNone = ({ property, value }: Declaration) => property === "display" && value === "none"
 
 /** Without room and place of its own, as content that ends floats. */
-const isFlat = (effects: Effects): boolean =>
-  effects.display === "none" ||
-  (effects.isUnsure !== true &&
-    (effects.position ?? "static") === "static" &&
-    [effects.height, effects.width, effects.marginTop, effects.marginLeft].every(isEmpty) &&
-    (effects.pulls ?? 0) === 0 &&
-    effects.hasPadding !== true &&
-    effects.hasMinimum !== true &&
-    effects.isRaised !== true)
+const isFlat = ({ property, value }: Declaration): boolean =>
+  /^(color|background|background-color|display|font|font-size|font-weight|line-height|overflow|visibility)$/.test(
+    property
+  ) || /^(?:(?:0|0px|auto|none|static) ?)+$/.test(value)

@@ -16,7 +16,6 @@ class Initial {
   isVisible = true
   opacity = 1
   color = Color.black
-  fill: Color.Color | undefined = undefined
   /** The colors behind the text: one, or those of a gradient. */
   backdrop: ReadonlyArray<Color.Color> = [Color.white]
   /** An image behind the text. */
@@ -32,7 +31,6 @@ class Initial {
   preserves: "nothing" | "lines" | "all" = "nothing"
   isUnwrapped = false
   letters: "upper" | "lower" | "as written" = "as written"
-  isDisc = false
   /** The distance in px from its usual place. */
   x = 0
   y = 0
@@ -78,9 +76,8 @@ export const unindented = (style: Style): Style =>
 
 /** Legible on all, some or none of the colors behind the text. */
 const legibility = (style: Style): "all" | "some" | "none" => {
-  const letters = style.fill ?? style.color
-  const alpha = Math.round(Color.alphaOf(letters) * style.opacity)
-  const seen = ((letters & 0xffffff00) | alpha) >>> 0
+  const alpha = Math.round(Color.alphaOf(style.color) * style.opacity)
+  const seen = ((style.color & 0xffffff00) | alpha) >>> 0
   let legible = 0
   for (const behind of style.backdrop) {
     if (Color.contrast(Color.over(seen, behind), behind) >= leastContrast) legible++
@@ -104,7 +101,6 @@ const given = <A>(value: A | "inherit" | undefined, otherwise: A): A =>
 /** The colors behind the text of an element. */
 const backdrop = (parent: Style, effects: Effects.Effects): ReadonlyArray<Color.Color> => {
   if (effects.background === undefined && effects.gradient === undefined) return parent.backdrop
-  if (effects.clipsToText === true) return parent.backdrop
   const own = given(effects.background, Color.transparent)
   const base = Color.alphaOf(own) === 0 ? parent.backdrop : parent.backdrop.map((behind) => Color.over(own, behind))
   const { gradient } = effects
@@ -112,15 +108,8 @@ const backdrop = (parent: Style, effects: Effects.Effects): ReadonlyArray<Color.
   return gradient.map((stop) => Color.over(stop, base[0] ?? Color.white))
 }
 
-const isOpaque = ({ background, clipsToText, gradient }: Effects.Effects) =>
-  clipsToText !== true &&
-  (gradient !== undefined || (typeof background === "number" && Color.alphaOf(background) === 255))
-
-/** Letters with a clipped background have the background's color. */
-const ink = (effects: Effects.Effects, color: Color.Color): Color.Color => {
-  if (effects.clipsToText !== true || Color.alphaOf(color) > 25) return color
-  return effects.gradient?.[0] ?? given(effects.background, color)
-}
+const isOpaque = ({ background, gradient }: Effects.Effects) =>
+  gradient !== undefined || (typeof background === "number" && Color.alphaOf(background) === 255)
 
 /** The style of an element in `parent`. */
 export const inside = (parent: Style, effects: Effects.Effects): Style => {
@@ -131,7 +120,6 @@ export const inside = (parent: Style, effects: Effects.Effects): Style => {
       : Math.min(10_000, Math.max(0, Length.resolve(declared, parent.fontSize, parent.fontSize)))
   const spacing = given(effects.spacing, undefined)
   const indent = given(effects.indent, undefined)
-  const fill = given(effects.fill, parent.fill)
   const lineHeight = given(effects.lineHeight, parent.lineHeight)
   const isThinLine = lineHeight !== "normal" && heightOf(lineHeight, fontSize) < Effects.leastBox
   const own = effects.isPlaced === true ? Place.place(parent, effects, fontSize, isThinLine) : undefined
@@ -146,13 +134,12 @@ export const inside = (parent: Style, effects: Effects.Effects): Style => {
       (parent.hasTracks && parent.clip !== undefined),
     isVisible: given(effects.visible, parent.isVisible),
     opacity: parent.opacity * (effects.opacity ?? 1),
-    color: ink(effects, given(effects.color, parent.color)),
-    fill: fill === undefined ? undefined : ink(effects, fill),
+    color: given(effects.color, parent.color),
     backdrop: backdrop(parent, effects),
     picture: effects.picture ?? (isOpaque(effects) ? undefined : parent.picture),
     isShadowed: given(effects.isShadowed, parent.isShadowed),
     fontSize,
-    scale: parent.scale * (effects.transform ?? 1) * (effects.zoom ?? 1),
+    scale: parent.scale * (effects.scale ?? 1),
     spacing: spacing === undefined ? parent.spacing : Length.resolve(spacing, fontSize, fontSize),
     indent: indent === undefined ? parent.indent : Length.resolve(indent, fontSize, Place.usualWidth),
     lineHeight,
@@ -160,7 +147,6 @@ export const inside = (parent: Style, effects: Effects.Effects): Style => {
     preserves: given(effects.preserves, parent.preserves),
     isUnwrapped: given(effects.isUnwrapped, parent.isUnwrapped),
     letters: given(effects.letters, parent.letters),
-    isDisc: effects.isDisc ?? parent.isDisc,
     x: own?.x ?? parent.x,
     y: own?.y ?? parent.y,
     clip: own === undefined ? parent.clip : own.clip,
@@ -179,7 +165,7 @@ const judged = (style: Initial, mayShow: boolean): Style => {
   const isAway = left < -farBack || y < -farBack
   style.showsImages =
     !style.isGone && !style.isShut && !isAway && style.isVisible && style.opacity >= leastOpacity && scale >= 0.1
-  const isLarge = fontSize * scale >= leastFontSize && spacing > -0.8 * fontSize && !style.isDisc
+  const isLarge = fontSize * scale >= leastFontSize && spacing > -0.8 * fontSize
   const legible = legibility(style)
   const isCovered = style.isShadowed || picture !== undefined
   style.isShown = style.showsImages && isLarge && (legible !== "none" || isCovered)
@@ -194,7 +180,8 @@ const judged = (style: Initial, mayShow: boolean): Style => {
     (legible === "none" && isCovered) ||
     picture === "inline"
   if (mayShow && !style.isShown) {
-    Object.assign(style, { isGone: false, isShut: false, isVisible: true, opacity: 1, x: 0, y: 0 })
+    const { color, backdrop, isVisible, opacity } = initial
+    Object.assign(style, { isGone: false, isShut: false, color, backdrop, isVisible, opacity, x: 0, y: 0 })
     style.isDoubtful = style.isUncertain = style.isShown = style.showsImages = true
   }
   return style
@@ -203,6 +190,5 @@ const judged = (style: Initial, mayShow: boolean): Style => {
 /** Hidden with all its content, whatever its descendants declare. */
 const isGone = (effects: Effects.Effects): boolean =>
   effects.display === "none" ||
-  effects.skipsContent === true ||
   effects.isClippedByPath === true ||
   (effects.isClipped === true && (effects.position === "absolute" || effects.position === "fixed"))

@@ -1,9 +1,9 @@
 import * as Arguments from "./Arguments.ts"
+import * as Background from "./Background.ts"
 import * as Color from "./Color.ts"
 import type { Effects } from "./Effects.ts"
 import { thin } from "./HarmlessProperties.ts"
 import * as Length from "./Length.ts"
-import * as Shapes from "./Shapes.ts"
 
 /** Records the effect of a property's value. Returns false if Inlet does not evaluate the value. */
 export type Property = (effects: Effects, value: string) => boolean
@@ -62,7 +62,7 @@ const font: Property = (effects, value) => {
 }
 
 const color =
-  (name: "color" | "fill" | "background", none: Color.Color): Property =>
+  (name: "color" | "background", none: Color.Color): Property =>
   (effects, value) => {
     const found = value === "initial" ? none : colorOf(value)
     if (found !== undefined) effects[name] = found
@@ -83,18 +83,6 @@ const length =
     effects[name] = found
     return name === "indent" || typeof found === "string" || Length.resolve(found, 16, 16) <= widest
   }
-
-const picture: Property = (effects, value) => {
-  const found = Shapes.images(value)
-  effects.gradient = found?.gradient
-  effects.picture = found?.picture
-  return found !== undefined
-}
-
-const clipsToText: Property = (effects, value) => {
-  effects.clipsToText = value === "text"
-  return /^(text|border-box|padding-box|content-box|initial)$/.test(value)
-}
 
 const preserves: Property = (effects, value) => {
   effects.isUnwrapped = isInherited(value) ? "inherit" : /^(nowrap|pre)(\s|$)/.test(value)
@@ -145,12 +133,10 @@ export const each = (names: string, property: Property): Readonly<Record<string,
 /** Properties of colors and letters. */
 export const properties: Readonly<Record<string, Property>> = {
   color: color("color", Color.black),
-  "-webkit-text-fill-color": color("fill", Color.black),
   "background-color": (effects, value) =>
     color("background", Color.transparent)(effects, value === "unset" ? "initial" : value),
-  background: Shapes.background,
-  "background-image": picture,
-  ...each("background-clip -webkit-background-clip", clipsToText),
+  background: Background.all,
+  "background-image": Background.images,
   font,
   "font-size": (effects, value) => {
     // Browsers ignore a negative size.
@@ -183,10 +169,6 @@ export const properties: Readonly<Record<string, Property>> = {
   "text-transform": (effects, value) => {
     if (isInherited(value)) effects.letters = "inherit"
     else effects.letters = value === "uppercase" ? "upper" : value === "lowercase" ? "lower" : "as written"
-    return true
-  },
-  "-webkit-text-security": (effects, value) => {
-    effects.isDisc = value !== "none"
     return true
   }
 }
