@@ -1,5 +1,5 @@
 import * as BoxProperties from "./BoxProperties.ts"
-import { Effects, isPlaced } from "./Effects.ts"
+import { Effects } from "./Effects.ts"
 import * as HarmlessProperties from "./HarmlessProperties.ts"
 import * as TextProperties from "./TextProperties.ts"
 
@@ -74,7 +74,6 @@ const merged = (declarations: ReadonlyArray<Declaration>): Effects => {
     }
   }
   if (unsure !== undefined && unsure.size > 0) result.isUnsure = true
-  if (isPlaced(result)) result.isPlaced = true
   return result
 }
 

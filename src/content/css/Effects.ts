@@ -19,8 +19,6 @@ export class Effects {
   covers: boolean | undefined = undefined
   /** Its shadow may cover text beside it. */
   spreads: boolean | undefined = undefined
-  /** It is moved, or its box clips its content. Most elements are neither. */
-  isPlaced: boolean | undefined = undefined
   display: Display | undefined = undefined
   /** Its children have sizes that depend on each other, as in a flex or grid container. */
   hasTracks: boolean | undefined = undefined
@@ -84,17 +82,3 @@ export const isSmall = (length: Length | undefined, em: number): boolean =>
 /** Whether an element paints something that can cover what is behind it. */
 export const paints = ({ background, gradient, picture }: Effects): boolean =>
   gradient !== undefined || picture !== undefined || (typeof background === "number" && (background & 255) > 25)
-
-const isMoved = (length: Length | undefined): boolean =>
-  length !== undefined && (length.px !== 0 || length.em !== 0 || length.percent !== 0)
-
-/** Whether an element is moved, or its box clips its content. */
-export const isPlaced = (effects: Effects): boolean =>
-  effects.clipsX === true ||
-  effects.clipsY === true ||
-  effects.isRaised === true ||
-  (effects.position !== undefined && effects.position !== "static") ||
-  isMoved(effects.marginLeft) ||
-  isMoved(effects.marginTop) ||
-  isSmall(effects.height, 16) ||
-  isSmall(effects.maxHeight, 16)

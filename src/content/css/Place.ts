@@ -7,8 +7,6 @@ export interface Clip {
   readonly y: number
   readonly width: number | undefined
   readonly height: number | undefined
-  /** Clips descendants with an absolute position too. */
-  readonly isPositioned: boolean
 }
 
 /** The distance in px to the right or down from which a person may not look for text. */
@@ -42,11 +40,8 @@ const offset = (effects: Effects.Effects, fontSize: number): Offset => {
     length === undefined ? 0 : Length.resolve(length, fontSize, usualWidth)
   const { left, position = "static", right, top, bottom } = effects
   const isPositioned = position !== "static"
-  // An absolute position counts from the right or bottom edge, which is not moved by small distances.
-  const back = (length: Length.Length | undefined) => {
-    const distance = px(length)
-    return position === "relative" || Math.abs(distance) > usualWidth ? -distance : Math.max(0, -distance)
-  }
+  // From the right or bottom edge an absolute position does not tell the distance.
+  const back = (length: Length.Length | undefined) => (position === "relative" ? -px(length) : 0)
   return {
     x: px(effects.marginLeft) + (isPositioned ? (left === undefined ? back(right) : px(left)) : 0),
     y: Math.min(0, px(effects.marginTop)) + (isPositioned ? (top === undefined ? back(bottom) : px(top)) : 0)
@@ -71,8 +66,8 @@ const isShut = (effects: Effects.Effects, em: number): boolean => {
 export const place = (parent: Parent, effects: Effects.Effects, fontSize: number, isThinLine: boolean): Place => {
   const { clipsX = false, clipsY = false, position = "static" } = effects
   const isFixed = position === "fixed"
-  // An absolute position leaves a box that clips, unless that is its containing block.
-  const isOut = (isFixed || position === "absolute") && parent.clip?.isPositioned !== true
+  // An absolute position leaves a box that clips, or not.
+  const isOut = isFixed || position === "absolute"
   const own = offset(effects, fontSize)
   const [x, y] = isFixed ? [own.x, own.y] : [parent.x + own.x, parent.y + own.y]
   const shuts = (clipsX || clipsY) && isShut(effects, fontSize)
@@ -82,8 +77,7 @@ export const place = (parent: Parent, effects: Effects.Effects, fontSize: number
     x,
     y,
     width: least(clipsX && !isOpen ? size(effects.width, effects.maxWidth, fontSize) : undefined, outer?.width),
-    height: clipsY && !isOpen ? size(effects.height, effects.maxHeight, fontSize) : undefined,
-    isPositioned: position !== "static" || effects.isRaised === true
+    height: clipsY && !isOpen ? size(effects.height, effects.maxHeight, fontSize) : undefined
   })
   const where = isOut ? "inside" : placed(parent.clip, x, y)
   return {

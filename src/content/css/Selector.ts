@@ -30,8 +30,6 @@ interface Compound {
 export interface Selector {
   readonly compounds: ReadonlyArray<Compound>
   readonly specificity: number
-  /** Does not depend on other elements, attributes or positions. */
-  readonly isSimple: boolean
   /** It may match more or fewer elements than Inlet evaluates: it matches wherever the known part does. */
   readonly isUnsure: boolean
   /** A part of the element: its first line, or the content before or after it. */
@@ -100,7 +98,6 @@ const fresh = (): Compound => ({ tag: "", id: "", classes: [], attributes: [], p
 const unknown: Selector = {
   compounds: [fresh()],
   specificity: 0,
-  isSimple: false,
   isUnsure: true,
   pseudoElement: ""
 }
@@ -194,8 +191,7 @@ const parse = (text: string, foldsCase: boolean, depth: number): Selector | unde
     compounds: rightToLeft,
     specificity,
     isUnsure,
-    pseudoElement,
-    isSimple: compounds.length === 1 && compound.attributes.length === 0 && compound.pseudos.length === 0
+    pseudoElement
   }
 }
 

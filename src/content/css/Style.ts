@@ -122,16 +122,13 @@ export const inside = (parent: Style, effects: Effects.Effects): Style => {
   const indent = given(effects.indent, undefined)
   const lineHeight = given(effects.lineHeight, parent.lineHeight)
   const isThinLine = lineHeight !== "normal" && heightOf(lineHeight, fontSize) < Effects.leastBox
-  const own = effects.isPlaced === true ? Place.place(parent, effects, fontSize, isThinLine) : undefined
+  const { clip, isShut, isUnknown, x, y } = Place.place(parent, effects, fontSize, isThinLine)
   const style = {
     isGone: parent.isGone || isGone(effects),
-    isShut: own?.isShut ?? parent.isShut,
+    isShut,
     isUncertain: false,
     isDoubtful:
-      parent.isDoubtful ||
-      effects.isUnsure === true ||
-      own?.isUnknown === true ||
-      (parent.hasTracks && parent.clip !== undefined),
+      parent.isDoubtful || effects.isUnsure === true || isUnknown || (parent.hasTracks && parent.clip !== undefined),
     isVisible: given(effects.visible, parent.isVisible),
     opacity: parent.opacity * (effects.opacity ?? 1),
     color: given(effects.color, parent.color),
@@ -147,9 +144,9 @@ export const inside = (parent: Style, effects: Effects.Effects): Style => {
     preserves: given(effects.preserves, parent.preserves),
     isUnwrapped: given(effects.isUnwrapped, parent.isUnwrapped),
     letters: given(effects.letters, parent.letters),
-    x: own?.x ?? parent.x,
-    y: own?.y ?? parent.y,
-    clip: own === undefined ? parent.clip : own.clip,
+    x,
+    y,
+    clip,
     hasTracks: effects.hasTracks === true,
     isShown: false,
     showsImages: false

@@ -31,12 +31,9 @@ export interface Rule {
   readonly isUnsure: boolean
 }
 
-/** Rules by the first condition of their last compound. */
 export interface Rules {
-  readonly byId: ReadonlyMap<string, ReadonlyArray<Rule>>
-  readonly byClass: ReadonlyMap<string, ReadonlyArray<Rule>>
-  readonly byTag: ReadonlyMap<string, ReadonlyArray<Rule>>
-  readonly others: ReadonlyArray<Rule>
+  /** By the first condition of their last compound: `#id`, `.class`, a tag, or nothing. */
+  readonly byKey: ReadonlyMap<string, ReadonlyArray<Rule>>
   readonly foldsCase: boolean
   readonly needsAttributes: boolean
   readonly needsSiblings: boolean
@@ -111,41 +108,20 @@ const add = (draft: Draft, head: string, body: string, isUnsure: boolean) => {
   }
 }
 
+const keyOf = ({ selector: { compounds } }: Rule): string => {
+  const { classes = [], id = "", tag = "" } = compounds[0] ?? {}
+  return id !== "" ? `#${id}` : classes[0] !== undefined ? `.${classes[0].trim()}` : tag
+}
+
 const indexed = (rules: ReadonlyArray<Rule>, foldsCase: boolean, isCut: boolean, steps: number): Rules => {
-  const byId = new Map<string, Array<Rule>>()
-  const byClass = new Map<string, Array<Rule>>()
-  const byTag = new Map<string, Array<Rule>>()
-  const others: Array<Rule> = []
-  const put = (map: Map<string, Array<Rule>>, key: string, rule: Rule) => {
-    const list = map.get(key)
-    if (list === undefined) map.set(key, [rule])
-    else list.push(rule)
-  }
-  let needsAttributes = false
-  let needsSiblings = false
-  for (const rule of rules) {
-    const { compounds, isSimple } = rule.selector
-    const [last] = compounds
-    if (last === undefined) continue
-    const [firstClass] = last.classes
-    if (last.id !== "") put(byId, last.id, rule)
-    else if (firstClass !== undefined) put(byClass, firstClass.slice(1, -1), rule)
-    else if (last.tag !== "") put(byTag, last.tag, rule)
-    else others.push(rule)
-    if (isSimple) continue
-    needsAttributes ||= compounds.some(({ attributes, pseudos }) => attributes.length + pseudos.length > 0)
-    needsSiblings ||= compounds.some(
-      ({ combinator, pseudos }) => combinator === "+" || combinator === "~" || pseudos.length > 0
-    )
-  }
+  const compounds = rules.flatMap(({ selector }) => selector.compounds)
   return {
-    byId,
-    byClass,
-    byTag,
-    others,
+    byKey: Map.groupBy(rules, keyOf),
     foldsCase,
-    needsAttributes,
-    needsSiblings,
+    needsAttributes: compounds.some(({ attributes, pseudos }) => attributes.length + pseudos.length > 0),
+    needsSiblings: compounds.some(
+      ({ combinator, pseudos }) => combinator === "+" || combinator === "~" || pseudos.length > 0
+    ),
     isEmpty: rules.length === 0,
     isCut,
     steps
@@ -226,12 +202,12 @@ export const fitting = (rules: Rules, element: Selector.Matched, budget: Budget)
       found.push(rule)
     }
   }
-  look(rules.others)
-  look(rules.byTag.get(element.name))
-  if (element.classes !== "" && rules.byClass.size > 0) {
-    for (const name of element.classes.slice(1, -1).split(" ")) look(rules.byClass.get(name))
+  look(rules.byKey.get(""))
+  look(rules.byKey.get(element.name))
+  if (element.classes !== "") {
+    for (const name of element.classes.slice(1, -1).split(" ")) look(rules.byKey.get(`.${name}`))
   }
-  if (element.id !== "") look(rules.byId.get(element.id))
+  if (element.id !== "") look(rules.byKey.get(`#${element.id}`))
   if (found === undefined) return nothing
   if (found.length === 1) return found
   budget.steps -= found.length * sortingSteps

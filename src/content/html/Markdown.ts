@@ -17,22 +17,10 @@ const mostRows = 2_000
 /** Characters to escape in Markdown, brackets included, so that mail cannot forge a link reference. */
 const escaped = (text: string): string => withImages(text.replace(/[\\`*[\]<]/g, "\\$&"))
 
-const imageStart = "\\[image: "
-
-/** Parentheses around image text, because square brackets are escaped. */
+/** Parentheses around image text, because square brackets are escaped. Each start has an end, so a search is linear. */
 const withImages = (text: string): string => {
-  let start = text.indexOf(imageStart)
-  if (start < 0) return text
-  let told = ""
-  let at = 0
-  while (start >= 0) {
-    const end = text.indexOf("\\]", start)
-    if (end < 0) break
-    told += `${text.slice(at, start)}(image: ${text.slice(start + imageStart.length, end)})`
-    at = end + 2
-    start = text.indexOf(imageStart, at)
-  }
-  return told + text.slice(at)
+  const end = text.lastIndexOf("\\]") + 1
+  return text.slice(0, end + 1).replace(/\\\[image: ([\s\S]*?)\\\]/g, "(image: $1)") + text.slice(end + 1)
 }
 
 const escapedStart = (text: string): string => text.replace(/^(\s*)([#>+|~=-]|\d+[.)](?=\s))/, "$1\\$2")

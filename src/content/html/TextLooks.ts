@@ -63,13 +63,9 @@ export const hasUnseen = (text: string): boolean => has(text, unseen)
 export const mayBeUnclean = (text: string): boolean => has(text, unclean)
 
 const has = (text: string, flag: number): boolean => {
-  const kinds = kindsOfUnits()
   for (let from = 0; from < text.length; from += Units.most) {
     const piece = text.slice(from, from + Units.most)
-    const array = Units.of(piece)
-    let found = 0
-    for (let at = 0; at < piece.length; at++) found |= kinds[array[at] ?? 0] ?? 0
-    if ((found & flag) !== 0) return true
+    if ((ofUnits(Units.of(piece), 0, piece.length) & flag) !== 0) return true
   }
   return false
 }
