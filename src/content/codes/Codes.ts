@@ -1,4 +1,4 @@
-import type { SeenLine, SeenLink } from "../html/SeenHtml.ts"
+import type { SeenLine } from "../html/SeenHtml.ts"
 import * as CodeShapes from "./CodeShapes.ts"
 import * as CodeWeight from "./CodeWeight.ts"
 import * as Nearby from "./Nearby.ts"
@@ -8,15 +8,8 @@ import * as SpokenLines from "./SpokenLines.ts"
 export interface Code {
   readonly value: string
   readonly shown: string
-  readonly source: "subject" | "text" | "html"
+  readonly source: SpokenLines.Source["name"]
   readonly confidence: "high" | "low"
-}
-
-/** The source of a line. */
-export interface Source {
-  readonly name: Code["source"]
-  readonly spoken: SpokenLines.SpokenLines
-  readonly links: ReadonlyArray<SeenLink>
 }
 
 /** Maximum number of candidates. */
@@ -55,14 +48,18 @@ interface Context {
 /** Finds the code of a mail. Ignores quoted lines. */
 export const find = (
   about: SpokenLines.SpokenLines,
-  sources: ReadonlyArray<Source>,
+  sources: ReadonlyArray<SpokenLines.Source>,
   { isList, shown }: Context
 ): Code | null => {
   const code = bestOf(about, sources, shown)
   return isList && code !== null ? { ...code, confidence: "low" } : code
 }
 
-const bestOf = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>, shown: string | null): Code | null => {
+const bestOf = (
+  about: SpokenLines.SpokenLines,
+  sources: ReadonlyArray<SpokenLines.Source>,
+  shown: string | null
+): Code | null => {
   // Made for the first candidate, which most mails have not.
   let visible: string | undefined
   const isPlainOnly = (name: Code["source"], value: string) => {

@@ -31,7 +31,7 @@ export const of = (mail: {
   const isBoth = mail.text !== null && mail.html.length > 0
   const { shown = isBoth ? TextMatch.certainText(mail.html) : null } = mail
   const about = SpokenLines.alone(Invisible.without(mail.subject).seen)
-  const sources: Array<Links.Source> = []
+  const sources: Array<SpokenLines.Source> = []
   let room = mostText
   if (mail.text !== null) {
     const { lines, links } = PlainLines.read(mail.text, room, Links.mostLooked, Links.longestUrl)

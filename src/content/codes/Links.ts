@@ -1,4 +1,3 @@
-import type { SeenLink } from "../html/SeenHtml.ts"
 import * as LinkKind from "./LinkKind.ts"
 import * as Secret from "./Secret.ts"
 import * as SpokenLines from "./SpokenLines.ts"
@@ -13,12 +12,6 @@ export interface Link {
   readonly host: string
   /** `low` if a person may not see it, or sees the address of another site. */
   readonly confidence: "high" | "low"
-}
-
-export interface Source {
-  readonly name: "text" | "html"
-  readonly spoken: SpokenLines.SpokenLines
-  readonly links: ReadonlyArray<SeenLink>
 }
 
 /** The maximum numbers of links to search, of characters in a link, and of links to return. */
@@ -66,7 +59,7 @@ interface Known extends Target {
  */
 export const find = (
   about: SpokenLines.SpokenLines,
-  sources: ReadonlyArray<Source>,
+  sources: ReadonlyArray<SpokenLines.Source>,
   { isList, shown }: { readonly isList: boolean; readonly shown: string | null }
 ): ReadonlyArray<Link> => {
   const known = read(targetsOf(sources, shown), isList).filter(({ votes }) => votes.foot <= LinkKind.most(votes).votes)
@@ -118,7 +111,7 @@ const isDisguised = (text: string, url: string): boolean => {
   return (shown !== "" && shown !== siteOf(hostOf(url))) || (url.includes("@") && URL.parse(url)?.username !== "")
 }
 
-const targetsOf = (sources: ReadonlyArray<Source>, shown: string | null): ReadonlyArray<Target> => {
+const targetsOf = (sources: ReadonlyArray<SpokenLines.Source>, shown: string | null): ReadonlyArray<Target> => {
   const targets = new Map<string, Target>()
   let looked = 0
   for (const { links, name, spoken } of sources) {

@@ -1,4 +1,4 @@
-import type { SeenLine } from "../html/SeenHtml.ts"
+import type { SeenLine, SeenLink } from "../html/SeenHtml.ts"
 import * as WordSearch from "./WordSearch.ts"
 
 /** Lines with the words found in them. Each line is searched once, on demand. */
@@ -7,6 +7,13 @@ export interface SpokenLines {
   readonly folded: (index: number) => string
   /** Of a long line only its start. */
   readonly hits: (index: number) => ReadonlyArray<WordSearch.Hit>
+}
+
+/** Lines of a part of a mail with their links. */
+export interface Source {
+  readonly name: "subject" | "text" | "html"
+  readonly spoken: SpokenLines
+  readonly links: ReadonlyArray<SeenLink>
 }
 
 /** The length up to which a line is searched completely. */

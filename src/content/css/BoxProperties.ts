@@ -1,19 +1,19 @@
-import * as Displays from "./Displays.ts"
+import type { Display } from "./Effects.ts"
 import { thin, upTo } from "./HarmlessProperties.ts"
 import * as Length from "./Length.ts"
 import { each, isInherited, type Property } from "./TextProperties.ts"
 
-type Side =
-  | "left"
-  | "right"
-  | "top"
-  | "bottom"
-  | "width"
-  | "height"
-  | "maxWidth"
-  | "maxHeight"
-  | "marginLeft"
-  | "marginTop"
+const displays: ReadonlyArray<readonly [Display, RegExp]> = [
+  ["none", /^(none|table-column|table-column-group)$/],
+  ["inline", /^(initial|contents|ruby|inline|inline-(block|flex|grid|table)|-webkit-inline-flex)$/],
+  ["block", /^(block|flex|grid|flow-root|-webkit-(flex|box)|table-(row-group|header-group|footer-group|caption))$/],
+  ["table", /^table$/],
+  ["row", /^table-row$/],
+  ["cell", /^table-cell$/],
+  ["item", /^list-item$/]
+]
+
+type Side = "left" | "top" | "width" | "height" | "maxWidth" | "maxHeight" | "marginLeft" | "marginTop"
 
 const isBoxWord =
   /^(auto|none|initial|inherit|unset|fit-content|min-content|max-content|-webkit-fill-available|-moz-fit-content|stretch)$/
@@ -133,7 +133,7 @@ const overflow =
 /** Properties of boxes: their presence, position and size. */
 export const properties: Readonly<Record<string, Property>> = {
   display: (effects, value) => {
-    const display = Displays.of(value)
+    const display = displays.find(([, values]) => values.test(value))?.[0]
     effects.display = display ?? effects.display
     effects.hasTracks = /flex|grid|-webkit-box/.test(value)
     return display !== undefined
@@ -180,9 +180,7 @@ export const properties: Readonly<Record<string, Property>> = {
     return isOverflow(value)
   },
   ...each("left inset-inline-start", side("left")),
-  ...each("right inset-inline-end", side("right")),
   ...each("top inset-block-start", side("top")),
-  ...each("bottom inset-block-end", side("bottom")),
   ...each("width inline-size", side("width")),
   ...each("height block-size", side("height")),
   ...each("max-width max-inline-size", side("maxWidth")),

@@ -31,7 +31,7 @@ export class Effects {
   gradient: ReadonlyArray<Color> | undefined = undefined
   /** A background image, which mail programs load (`remote`) or show from the mail itself (`inline`). */
   picture: "remote" | "inline" | undefined = undefined
-  /** Letters have a shadow or an outline. */
+  /** Letters have a shadow. */
   isShadowed: boolean | "inherit" | undefined = undefined
   fontSize: Length | "inherit" | undefined = undefined
   lineHeight: Length | "normal" | "inherit" | undefined = undefined
@@ -52,9 +52,7 @@ export class Effects {
   isClippedByPath: boolean | undefined = undefined
   position: "static" | "relative" | "absolute" | "fixed" | undefined = undefined
   left: Length | undefined = undefined
-  right: Length | undefined = undefined
   top: Length | undefined = undefined
-  bottom: Length | undefined = undefined
   marginLeft: Length | undefined = undefined
   marginTop: Length | undefined = undefined
   /** In px, how far elements that follow move over it, because of negative margins behind and below it. */

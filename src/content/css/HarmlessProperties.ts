@@ -75,6 +75,8 @@ const some: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
     oneOf("none")
   ),
   ...each("text-shadow border-image", oneOf("none 0")),
+  ...each("right bottom inset-inline-end inset-block-end", oneOf("0 0px auto")),
+  ...each("-webkit-text-stroke -webkit-text-stroke-width", oneOf("0 0px")),
   ...each("font-variation-settings mix-blend-mode background-blend-mode container-type", oneOf("normal")),
   ...each("column-count columns -webkit-column-count", oneOf("auto 1")),
   ["column-width", oneOf("auto")],

@@ -38,13 +38,11 @@ interface Offset {
 const offset = (effects: Effects.Effects, fontSize: number): Offset => {
   const px = (length: Length.Length | undefined) =>
     length === undefined ? 0 : Length.resolve(length, fontSize, usualWidth)
-  const { left, position = "static", right, top, bottom } = effects
+  const { left, marginLeft, marginTop, position = "static", top } = effects
   const isPositioned = position !== "static"
-  // From the right or bottom edge an absolute position does not tell the distance.
-  const back = (length: Length.Length | undefined) => (position === "relative" ? -px(length) : 0)
   return {
-    x: px(effects.marginLeft) + (isPositioned ? (left === undefined ? back(right) : px(left)) : 0),
-    y: Math.min(0, px(effects.marginTop)) + (isPositioned ? (top === undefined ? back(bottom) : px(top)) : 0)
+    x: px(marginLeft) + (isPositioned ? px(left) : 0),
+    y: Math.min(0, px(marginTop)) + (isPositioned ? px(top) : 0)
   }
 }
 

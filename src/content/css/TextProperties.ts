@@ -8,16 +8,16 @@ import * as Length from "./Length.ts"
 /** Records the effect of a property's value. Returns false if Inlet does not evaluate the value. */
 export type Property = (effects: Effects, value: string) => boolean
 
-const fontSizes: Readonly<Record<string, number>> = {
-  "xx-small": 9,
-  "x-small": 10,
-  small: 13,
-  medium: 16,
-  large: 18,
-  "x-large": 24,
-  "xx-large": 32,
-  "xxx-large": 48
-}
+const fontSizes = new Map([
+  ["xx-small", 9],
+  ["x-small", 10],
+  ["small", 13],
+  ["medium", 16],
+  ["large", 18],
+  ["x-large", 24],
+  ["xx-large", 32],
+  ["xxx-large", 48]
+])
 
 export const isInherited = (value: string) => value === "inherit" || value === "unset"
 
@@ -34,7 +34,7 @@ const highestLine = 400
 
 const fontSize = (value: string): Effects["fontSize"] => {
   if (isInherited(value)) return "inherit"
-  const named = fontSizes[value === "initial" ? "medium" : value]
+  const named = fontSizes.get(value === "initial" ? "medium" : value)
   if (named !== undefined) return Length.ofPixels(named)
   if (value === "smaller" || value === "larger")
     return { px: 0, em: value === "smaller" ? 5 / 6 : 1.2, percent: 0, number: 0 }
@@ -118,14 +118,6 @@ const boxShadow: Property = (effects, value) => {
   return true
 }
 
-/** An outline of letters that may cover them. */
-const stroke: Property = (effects, value) => {
-  const isNone = /^(0|0px|initial|unset)(\s|$)/.test(value)
-  effects.isShadowed = !isNone
-  effects.covers ||= !isThin(value)
-  return isNone
-}
-
 /** Several properties with the same effect. */
 export const each = (names: string, property: Property): Readonly<Record<string, Property>> =>
   Object.fromEntries(names.split(" ").map((name) => [name, property]))
@@ -165,7 +157,6 @@ export const properties: Readonly<Record<string, Property>> = {
   ...each("text-wrap text-wrap-mode", unwrapped),
   "text-shadow": shadow,
   ...each("box-shadow -webkit-box-shadow", boxShadow),
-  ...each("-webkit-text-stroke -webkit-text-stroke-width", stroke),
   "text-transform": (effects, value) => {
     if (isInherited(value)) effects.letters = "inherit"
     else effects.letters = value === "uppercase" ? "upper" : value === "lowercase" ? "lower" : "as written"

@@ -15,10 +15,6 @@ const nearLines = 2
 const negative = (length: Length.Length | undefined, em: number): number =>
   length === undefined ? 0 : Math.max(0, -Length.resolve(length, em, 600))
 
-/** Its box reaches from one side to the other. */
-const isStretched = ({ bottom, left, right, top }: Effects): boolean =>
-  (left !== undefined && right !== undefined) || (top !== undefined && bottom !== undefined)
-
 /**
  * Notices elements that may lie over others, or that move those after them out of the window. Inlet computes no
  * layout, so such an element may hide any text of the mail.
@@ -52,8 +48,7 @@ export class Overlaps {
     const isInFront = display === "inline" || position !== "static" || effects.isRaised === true
     const isNear = isPainted && isInFront && line - this.#tightLine <= nearLines
     this.#isMoved ||= effects.covers === true || isNear || (isInFront && effects.spreads === true)
-    if (position === "absolute" || position === "fixed")
-      this.#isMoved ||= style.isShown || style.showsImages || isStretched(effects)
+    if (position === "absolute" || position === "fixed") this.#isMoved ||= style.isShown || style.showsImages
     else this.#move(style, outer, effects)
   }
 

@@ -8,9 +8,7 @@ const alone =
 
 const isInWord = 1
 const isAlone = 2
-/** The first half of a character beyond 16 bits. */
-const isHalf = 4
-const isSpace = 8
+const isSpace = 4
 const isWord = isInWord | isAlone
 
 const kindOf = (text: string) =>
@@ -26,10 +24,13 @@ const smallOf = (unit: number): number =>
 
 let known: Uint32Array | undefined
 
-/** The kind of each UTF-16 unit, above the unit of its small letter. Made at the first use, in some milliseconds. */
+/**
+ * The kind of each UTF-16 unit, above the unit of its small letter. Made at the first use, in some milliseconds. Halves
+ * of characters beyond 16 bits are words, so that no text of them goes unnoticed.
+ */
 const knownUnits = (): Uint32Array => {
   known ??= Uint32Array.from({ length: 0x10000 }, (_, unit) => {
-    const kind = unit >= 0xd800 && unit <= 0xdbff ? isHalf : kindOf(String.fromCharCode(unit))
+    const kind = unit >= 0xd800 && unit <= 0xdfff ? isAlone : kindOf(String.fromCharCode(unit))
     return (kind << 16) | smallOf(unit)
   })
   return known
@@ -125,9 +126,7 @@ export class WordSet {
         isInside = true
         found = all[units[++at] ?? 0] ?? 0
       }
-      let kind = found >>> 16
-      const pair = kind === isHalf && at + 1 < length ? text.slice(at, at + 2) : ""
-      if (pair !== "") kind = kindOf(pair)
+      const kind = found >>> 16
       if (isInside && (kind & isInWord) === 0) {
         if (isAddress(units, at, first)) at = spaceAfter(all, units, at, length)
         else this.#add(first, second)
@@ -136,13 +135,6 @@ export class WordSet {
         isInside = false
       }
       if ((kind & isWord) === 0) continue
-      if (pair !== "") {
-        const small = pair.toLowerCase()
-        first = mixedFirst(first, small.charCodeAt(0))
-        second = mixedSecond(second, small.charCodeAt(0))
-        found = small.charCodeAt(1)
-        at++
-      }
       first = mixedFirst(first, found)
       second = mixedSecond(second, found)
       if (kind === isInWord || isInside) isInside = true
