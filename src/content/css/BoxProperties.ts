@@ -115,13 +115,6 @@ const corner: Property = (effects, value) => {
   return true
 }
 
-const isModest = upTo(1_500)
-
-const tracks: Property = (effects, value) => {
-  effects.isTrack = true
-  return /^[\w\s%./-]*$/.test(value) ? isModest(value.replace(/[\d.]+fr/g, "auto")) : /^[^\d]*$/.test(value)
-}
-
 const overflow =
   (...axes: ReadonlyArray<"clipsX" | "clipsY">): Property =>
   (effects, value) => {
@@ -209,8 +202,5 @@ export const properties: Readonly<Record<string, Property>> = {
   "table-layout": (effects, value) => {
     effects.hasTracks = value === "fixed"
     return true
-  },
-  ...each("flex -webkit-flex -webkit-box-flex flex-basis flex-grow flex-shrink", tracks),
-  ...each("grid grid-area grid-column grid-row grid-template grid-template-areas grid-template-columns", tracks),
-  ...each("grid-template-rows grid-auto-columns grid-auto-rows grid-auto-flow", tracks)
+  }
 }

@@ -22,8 +22,6 @@ export class Effects {
   display: Display | undefined = undefined
   /** Its children have sizes that depend on each other, as in a flex or grid container. */
   hasTracks: boolean | undefined = undefined
-  /** It has a size or place among such children. */
-  isTrack: boolean | undefined = undefined
   visible: boolean | "inherit" | undefined = undefined
   color: Color | "inherit" | undefined = undefined
   background: Color | "inherit" | undefined = undefined

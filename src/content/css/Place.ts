@@ -96,8 +96,8 @@ export const place = (parent: Parent, effects: Effects.Effects, fontSize: number
 const widestMargin = 200
 
 /** Its content may not fit. */
-const isNarrowed = ({ isRound, isTrack, width }: Effects.Effects, x: number): boolean =>
-  isTrack === true || isRound === true || (width === undefined && x > widestMargin)
+const isNarrowed = ({ isRound, width }: Effects.Effects, x: number): boolean =>
+  isRound === true || (width === undefined && x > widestMargin)
 
 const least = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : other === undefined ? one : Math.min(one, other)

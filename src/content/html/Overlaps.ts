@@ -21,15 +21,12 @@ const negative = (length: Length.Length | undefined, em: number): number =>
  */
 export class Overlaps {
   #isMoved = false
-  /** Tracks of a grid may share a place. */
-  #hasTracks = false
-  #hasPaint = false
   #tightLine = Number.NEGATIVE_INFINITY
   #pulled = 0
 
   /** Whether any text may be hidden. */
   get isPossible(): boolean {
-    return this.#isMoved || this.#pulled > mostPulled || (this.#hasTracks && this.#hasPaint)
+    return this.#isMoved || this.#pulled > mostPulled
   }
 
   /** Text in a line that is lower than its letters. */
@@ -42,8 +39,6 @@ export class Overlaps {
     if (style.isGone) return
     const { position = "static" } = effects
     const isPainted = paints(effects) || effects.hasBorder === true || name === "img"
-    this.#hasPaint ||= isPainted
-    this.#hasTracks ||= effects.isTrack === true
     // Blocks in the flow are painted behind all text.
     const isInFront = display === "inline" || position !== "static" || effects.isRaised === true
     const isNear = isPainted && isInFront && line - this.#tightLine <= nearLines
