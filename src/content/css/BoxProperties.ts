@@ -168,10 +168,7 @@ export const properties: Readonly<Record<string, Property>> = {
   },
   overflow: overflow("clipsX", "clipsY"),
   "overflow-x": overflow("clipsX"),
-  "overflow-y": (effects, value) => {
-    effects.clipsY = clips(value)
-    return isOverflow(value)
-  },
+  "overflow-y": overflow("clipsY"),
   ...each("left inset-inline-start", side("left")),
   ...each("top inset-block-start", side("top")),
   ...each("width inline-size", side("width")),
