@@ -27,6 +27,8 @@ export class Cascade {
   readonly rules: StyleSheets.Rules
   /** By element and rules, for this mail. */
   readonly #known = new Map<string, Effects>()
+  /** The last style attribute by the styles before it: elements that follow each other mostly have the same one. */
+  readonly #last = new Map<string, { readonly attribute: string; readonly effects: Effects }>()
   readonly #budget: Budget
   #size = 0
 
@@ -46,7 +48,7 @@ export class Cascade {
     const attribute = tokens.attribute("style") ?? ""
     const before = joined(element.kind.css, Hints.css(element.name, tokens))
     const rules = StyleSheets.fitting(this.rules, element, this.#budget)
-    if (rules.length === 0) return of(joined(before, attribute))
+    if (rules.length === 0) return this.#ofAttribute(before, attribute)
     let key = `${before}|`
     for (const rule of rules) key += rule.key
     key += `|${attribute}`
@@ -62,6 +64,14 @@ export class Cascade {
     ])
     this.#size += key.length
     if (this.#size < sizeInMail) this.#known.set(key, effects)
+    return effects
+  }
+
+  #ofAttribute(before: string, attribute: string): Effects {
+    const last = this.#last.get(before)
+    if (last?.attribute === attribute) return last.effects
+    const effects = of(joined(before, attribute))
+    this.#last.set(before, { attribute, effects })
     return effects
   }
 }
