@@ -16,8 +16,8 @@ import type { OrderRow } from "./Orders.ts"
 const mostRegistrations = 5
 
 /**
- * Number of looks after which the registry has refused an accepted order. From the eighth on they are an hour apart, so
- * it has 14 days. Downtime of Inlet does not count.
+ * Number of looks since the first request after which an order fails that the registry has not registered. From the
+ * eighth on they are an hour apart, so it has 14 days. Downtime of Inlet does not count.
  */
 export const mostLooks = 7 + 14 * 24
 
@@ -68,24 +68,28 @@ export const make = Effect.gen(function* () {
   const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
     if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
     yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
-    const look = registrar.holds(order.name)
-    const ours = Effect.mapError(look, uncertain)
+    const holds = registrar.holds(order.name)
     const isLate = (error: RegistrarError) => isPending(error) && order.tries >= mostLooks
     const held = yield* Effect.mapError(
-      Effect.catchIf(look, isLate, () => Effect.succeed("late" as const)),
+      Effect.catchIf(holds, isLate, () => Effect.succeed("late" as const)),
       uncertain
     )
     if (held === "late") return yield* failLate(order)
     if (!held) {
       if (order.registrations >= mostRegistrations) return yield* giveUp(order, registrar)
       // Stored before the request. From here on the registration may have happened.
-      yield* sql`UPDATE orders SET registrations = registrations + 1 WHERE id = ${order.id}`
+      yield* sql`
+        UPDATE orders SET registrations = registrations + 1, tries = CASE WHEN registrations = 0 THEN 1 ELSE tries END
+        WHERE id = ${order.id}
+      `
       yield* registrar.register({ name: order.name, years: order.years, orderId: order.id }).pipe(
         // A second attempt may be refused because the first one, whose answer was lost, succeeded or is pending.
         Effect.catchTag("RegistrarError", (error) =>
           order.registrations === 0 || error.reason._tag === "Uncertain"
             ? Effect.fail(error)
-            : Effect.flatMap(ours, (yes) => (yes ? Effect.void : Effect.fail(uncertain(error))))
+            : Effect.flatMap(Effect.mapError(holds, uncertain), (isOurs) =>
+                isOurs ? Effect.void : Effect.fail(uncertain(error))
+              )
         ),
         Effect.tapErrorTag("RegistrarError", (error) =>
           isPending(error)
@@ -102,18 +106,21 @@ export const make = Effect.gen(function* () {
    * may register the name for an accepted request, also for one whose answer was lost.
    */
   const giveUp = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
+    if (order.tries >= mostLooks) return yield* failLate(order)
     if (order.registrations < accepted) {
       const offered = yield* Effect.mapError(registrar.quote([order.name], order.years), uncertain)
       if (offered.has(order.name)) return yield* fail(order, "The registrar did not register the name")
     }
-    return yield* order.tries < mostLooks ? notYet(order) : failLate(order)
+    return yield* notYet(order)
   })
 
   /** Ends an order that the registry has not registered in its time. */
   const failLate = (order: OrderRow) =>
     Effect.andThen(
-      Effect.logError("A registry did not register a name within 14 days. Cancel its order at the registrar"),
-      fail(order, "The registry did not register the name within 14 days")
+      fail(order, "The registry did not register the name within 14 days"),
+      Effect.logError(
+        "A registry did not register a name within 14 days. Look for its order at the registrar, and cancel it"
+      )
     )
 
   /** One statement changes the domain and the order. */

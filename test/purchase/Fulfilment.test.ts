@@ -202,6 +202,26 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
+    it.effect("takes the order after an outage of two weeks gives the registry its 14 days from then", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const sql = yield* SqlClient.SqlClient
+        const someone = yield* customer
+        yield* vendor.pending("late-start.com", true)
+        yield* vendor.mishaps("holds", "rubbish")
+        const { json } = yield* someone.buy("late-start.com")
+        yield* sql`UPDATE orders SET tries = ${OrderSteps.mostLooks} WHERE id = ${json.order_id} AND registrations = 0`
+        yield* another("register", json.order_id)
+        yield* another("holds", json.order_id)
+        assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+        yield* assertCharged(someone, json.order_id)
+
+        yield* vendor.pending("late-start.com", false)
+        yield* letDue(json.order_id)
+        yield* someone.orderThatIs(json.order_id, "completed")
+      })
+    )
+
     it.effect("takes the order without an answer keeps the money while it does not sell the name", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
