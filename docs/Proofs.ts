@@ -629,7 +629,7 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/http/HeldRequests.test.ts", "end within seconds in another process"],
       [
         "test/workspaces/KeyRechecks.test.ts",
-        "share the looks at their keys, and end within 3 s of a change by another process"
+        "share the checks of their keys, which count as uses, and end after a change by another process"
       ],
       ["test/http/requests/WholeBody.test.ts", "is refused on every kind of route, and does nothing"],
       ["test/http/requests/WholeBody.test.ts", "is refused with a revoked key beside the workspace's own"],

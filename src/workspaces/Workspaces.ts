@@ -13,8 +13,8 @@ import { SecretsKey } from "./SecretsKey.ts"
 import * as SigningSecret from "./SigningSecret.ts"
 import * as WorkspaceKeys from "./WorkspaceKeys.ts"
 
-/** Interval of checking the key of a held request, because another process may have revoked it. A check takes up to 0.3 s. */
-const recheckEvery = "2.5 seconds"
+/** Interval of checking the key of a held request, because another process may have revoked it. A check waits 0.25 s for others. */
+const recheckEvery = "2.25 seconds"
 
 /** The workspace and scope of a key, with its validity. */
 export interface Opened {
@@ -150,14 +150,17 @@ export class Workspaces extends Context.Service<
         const before = count
         const watch: Replacements["watch"] = Effect.fnUntraced(function* (id, recheck, regularly = recheck) {
           const news = yield* PubSub.subscribe(replaced)
-          const looks = Stream.fromSubscription(news).pipe(
+          const told = Stream.fromSubscription(news).pipe(
             Stream.filter((other) => other === id),
-            Stream.merge(count === before ? Stream.empty : Stream.succeed(id)),
-            Stream.map(() => recheck),
-            Stream.merge(Stream.map(Stream.fromSchedule(Schedule.spaced(recheckEvery)), () => regularly))
+            Stream.merge(count === before ? Stream.empty : Stream.succeed(id))
           )
           // A database failure does not mean that the key is invalid.
-          yield* Stream.runForEach(looks, (look) => Effect.catchTag(Effect.asVoid(look), "SqlError", () => Effect.void))
+          const until = (check: typeof recheck) => Effect.catchTag(Effect.asVoid(check), "SqlError", () => Effect.void)
+          // Apart, so that no announcement waits for a regular check.
+          yield* Effect.raceFirst(
+            Stream.runForEach(told, () => until(recheck)),
+            Stream.runForEach(Stream.fromSchedule(Schedule.spaced(recheckEvery)), () => until(regularly))
+          )
           return yield* Effect.never
         }, Effect.scoped)
         return { watch, tell }
