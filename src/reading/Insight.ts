@@ -19,7 +19,10 @@ const reply = (contents: Contents): string | null => {
   const seen = contents.seen()
   const isOther = contents.match()?.isComplete === false
   const said = isOther ? seen.map(textOf).join("\n") : text
-  const marked = seen.some(({ hasGaps }) => hasGaps) ? seen.map(({ ownText }) => ownText).join("\n") : undefined
+  // HTML that was not parsed to its end may have the answer after a quotation.
+  const isWhole = seen.every(({ isCut }) => !isCut)
+  const marked =
+    isWhole && seen.some(({ hasGaps }) => hasGaps) ? seen.map(({ ownText }) => ownText).join("\n") : undefined
   const found = Reply.read({ text: said, marked })
   const cleaned = found === null && !isOther ? contents.visible().text : Invisible.without(found ?? said).seen
   return found === null && cleaned === text ? null : cleaned

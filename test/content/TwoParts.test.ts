@@ -130,6 +130,14 @@ describe("A mail whose plain text and HTML agree", () => {
   })
 })
 
+describe("The reply of a mail whose HTML is too deep to be parsed to its end", () => {
+  it("keeps the quotation, because the answer may follow it", () => {
+    const html = `<p>Hi Bob,</p><blockquote type="cite"><p>old words</p></blockquote>${"<div>".repeat(3_000)}<p>Friday works.`
+    const { reply } = told({ plain: "Hi Bob,\n\n> old words\n\nFriday works.", html })
+    assert.strictEqual(reply, "Hi Bob,\n\nold words")
+  })
+})
+
 describe("Invisible characters of a plain text", () => {
   it("are absent in the reply, the content and the code", () => {
     const plain = `Your code is 4\u200b8\u20602913\u{e0061}\ufe00\ufe01.`
