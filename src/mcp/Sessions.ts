@@ -48,10 +48,10 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
   const scope = yield* Effect.scope
 
   /**
-   * Works in a fiber that goes on without the client: the library stops in an interrupted one, and would keep a session
-   * that nobody knows.
+   * Works in a fiber that goes on without the client. The library stops in an interrupted one, and would keep a session
+   * whose id no client has.
    */
-  const apart = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)
+  const detached = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)
 
   /** Calls the library inside of this process. */
   const ask = (request: HttpServerRequest.HttpServerRequest) => {
@@ -61,12 +61,12 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
       Effect.flatMap(() => Effect.succeed(answer))
     )
   }
-  const own = (request: Request) => apart(ask(HttpServerRequest.fromWeb(request)))
+  const askDetached = (request: Request) => detached(ask(HttpServerRequest.fromWeb(request)))
   const close = (id: string) =>
-    own(new Request("http://localhost/mcp", { method: "DELETE", headers: { [header]: id } }))
+    askDetached(new Request("http://localhost/mcp", { method: "DELETE", headers: { [header]: id } }))
   const open = Effect.fnUntraced(function* (protocolVersion: string) {
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: "inlet", version: ours } }
-    const { headers } = yield* own(
+    const { headers } = yield* askDetached(
       new Request("http://localhost/mcp", {
         method: "POST",
         headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
 
   return {
     /** Serves an `initialize`. Closes the session that it opens, and names another one to the client. */
-    begin: (request: HttpServerRequest.HttpServerRequest) => apart(Effect.flatMap(ask(request), handOut)),
+    begin: (request: HttpServerRequest.HttpServerRequest) => detached(Effect.flatMap(ask(request), handOut)),
     /** The request in the library's form, while it runs. */
     enter: Effect.fnUntraced(function* (
       owner: WorkspaceId,

@@ -26,7 +26,7 @@ export const add = Effect.gen(function* () {
 
   yield* Tool.add({
     name: "wait_for_code",
-    description: `Wait for a mail with a one-time code. Returns the code and its age. Call it after you asked for the code: mail of the last ${GivenCodes.freshSeconds} seconds counts, and no code is returned twice. With after, only mail after that position counts.`,
+    description: `Wait for a mail with a one-time code. Returns the code and its age. Call it after you asked for the code: mail of the last ${GivenCodes.freshSeconds} seconds counts, and no code is returned twice in a session. With after, only mail after that position counts.`,
     filters: true,
     parameters: {
       to: Parameters.to,

@@ -41,7 +41,7 @@ export interface ParserJob {
   wasLost: boolean
   /** Suspected of the loss, so it is parsed again on a thread of its own. */
   isAlone: boolean
-  /** Nobody waits for its result any more. */
+  /** Its request has ended. */
   isCancelled: boolean
 }
 

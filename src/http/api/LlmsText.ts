@@ -54,7 +54,10 @@ const limits = Effect.gen(function* () {
     ...most(retentionDays, "Days that messages, events and attempts are kept"),
     ...most(waitsAtOnce, "Waits and streams that a workspace can have open at the same time"),
     ...most(requestsAtOnce, "Other requests that a workspace can have under way at the same time"),
-    ...most(requestsPerSecond, "Requests of a workspace in a second, on average. The header RateLimit has the rest"),
+    ...most(
+      requestsPerSecond,
+      "Requests of a workspace in a second, on average. The header RateLimit has the number left"
+    ),
     ...most(webhookChanges.perMinute, "Changes of webhooks and tests of them in a minute"),
     ...most(webhookChanges.perDay, "Changes of webhooks and tests of them in a UTC day"),
     ...most(replays.perMinute, "Replays of a workspace in a minute"),
@@ -183,7 +186,7 @@ Attachments: /api/domains/{id}/events/{event_id}/attachments/{index}. The whole 
 
 - POST /api/domains/{domain_id}/sender-rules {"list": "allow", "value": "example.com"} lets in only allowed senders whose address is confirmed.
 - {"list": "block", "value": "ada@example.com"} blocks a sender. match is author, envelope or network.
-- Mail that does not pass is held. Waits and streams show it only with trust=all, lists with trust=held.
+- Mail that does not pass is held. Waits and streams leave it out unless trust=all or trust=held. Lists show it too: trust=passed leaves it out, trust=held lists nothing else.
 - POST /api/domains/{domain_id}/events/{event_id}/release {"allow": false} delivers it. Ask a person before you release or allow.
 - PATCH /api/domains/{domain_id} {"spam": "hold"} also holds spam and viruses. The default, tag, delivers them.
 
@@ -215,7 +218,7 @@ GET /api/operational-events lists events of the service itself, with a message f
 
 ## Deliveries without a public address
 
-Set PATCH /api/domains/{domain_id}/delivery {"pull": true}. If a webhook is set, remove it with {"webhookUrl": null}. Then repeat:
+If a webhook is set, first remove it: PATCH /api/domains/{domain_id}/delivery {"webhookUrl": null}. Then PATCH it with {"pull": true}, and repeat:
 
 1. POST …/deliveries/lease {"wait": 50} gives up to 16 requests with headers and body, or none.
 2. Post each to your app.

@@ -32,8 +32,9 @@ export const layer = HttpApiBuilder.group(
         const inbox = { domainId: domain.id, domain: domain.domain }
 
         const received = Effect.gen(function* () {
-          if ("message" in payload)
+          if ("message" in payload) {
             return yield* simulation.receive(inbox, { ...query, message: payload.message, keep })
+          }
           const { recipient = query.recipient, from = query.from, authentication } = payload
           const draft = draftOf(payload, from)
           const message = yield* simulation.compose(inbox, draft, { recipient, reserve: take })
