@@ -4,9 +4,9 @@ import type { DomainId } from "../model/Domain.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork } from "../schedule/DueWork.ts"
+import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
 import { EventFeed } from "./EventFeed.ts"
-import * as WebhookState from "./WebhookState.ts"
 
 /** Maximum webhooks of one statement. */
 const mostWebhooks = 16

@@ -3,11 +3,11 @@ import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import * as Columns from "../database/Columns.ts"
 import { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
 import * as FailureReason from "./FailureReason.ts"
 import { type Lease, pull, SealedDelivery, SealedPull } from "./Lease.ts"
 import * as SeenDeliveries from "./SeenDeliveries.ts"
-import * as WebhookState from "./WebhookState.ts"
 
 /** Maximum number of webhooks one query returns. */
 const mostWebhooks = 10_000

@@ -2,8 +2,8 @@ import { type Duration, Effect, Metric } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { DomainId } from "../model/Domain.ts"
 import type { WebhookId } from "../model/Webhook.ts"
+import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import * as DeliveryRows from "./DeliveryRows.ts"
-import * as WebhookState from "./WebhookState.ts"
 
 const paused = Metric.counter("inlet_webhooks_paused_total", {
   description: "Webhooks paused because all their requests failed",

@@ -4,12 +4,12 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
+import * as LiveDomain from "../domains/state/LiveDomain.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
+import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import * as DeadCount from "./DeadCount.ts"
 import { type Lease, pull } from "./Lease.ts"
-import * as LiveDomain from "./LiveDomain.ts"
 import type { Outcome } from "./WebhookSender.ts"
-import * as WebhookState from "./WebhookState.ts"
 
 /** The outcome of an attempt, and the next state of its delivery. */
 export interface Settlement {

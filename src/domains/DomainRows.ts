@@ -7,7 +7,7 @@ import { SpamAction } from "../model/Spam.ts"
 import { WebhookAction } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import { spellings } from "./DomainNames.ts"
-import * as TakingMail from "./TakingMail.ts"
+import * as TakingMail from "./state/TakingMail.ts"
 
 /** A row of `domains`, with its catch-all. */
 export const DomainRow = Schema.Struct({

@@ -1,7 +1,7 @@
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Columns from "../database/Columns.ts"
-import * as TakingMail from "../domains/TakingMail.ts"
+import * as TakingMail from "../domains/state/TakingMail.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type * as Place from "../providers/storage/Place.ts"

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { WebhookId } from "../model/Webhook.ts"
+import type { WebhookId } from "../../model/Webhook.ts"
 
 // Writes to `webhooks` that follow from deliveries: the health of a webhook.
 

@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { takingMail } from "../model/Domain.ts"
+import { takingMail } from "../../model/Domain.ts"
 
 const states = takingMail.map((status) => `'${status}'`).join(", ")
 
