@@ -34,9 +34,9 @@ export default defineConfig({
       // CI has run these on the embedded one, to no other effect.
       ...(hasServer && isCi ? beyondServer(new URL("./", import.meta.url)) : [])
     ],
-    // Several times what a test takes, because the machine may be busy.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    // Only what hangs meets it: a busy machine takes many times longer than a quiet one.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: Math.max(3, Math.min(6, Math.floor(memory / bytesOfWorker))),
     // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
     isolate: false,

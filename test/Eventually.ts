@@ -7,7 +7,7 @@ const pauseAfter = (looks: number) => Math.min(25 * 1.25 ** looks, 200)
 export const eventually = Effect.fnUntraced(function* <A, E, R>(
   look: Effect.Effect<A, E, R>,
   expected: (seen: A) => boolean,
-  limit: Duration.Input = "20 seconds"
+  limit: Duration.Input = "1 minute"
 ) {
   const most = Duration.toMillis(limit)
   let seen = yield* look

@@ -83,7 +83,7 @@ export const before = Effect.fnUntraced(function* (target: string) {
       return {
         reached: Deferred.await(hold.reached).pipe(
           Effect.timeoutOrElse({
-            duration: "20 seconds",
+            duration: "1 minute",
             orElse: () => Effect.die(new Error(`Nothing came that matches ${what}`))
           })
         ),

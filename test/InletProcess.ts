@@ -168,7 +168,7 @@ export const serving = Effect.fnUntraced(function* ({
     const http = !roles.includes("http") || (yield* isReady(inlet))
     return smtp && http
   })
-  yield* eventually(serves, (yes) => yes, "60 seconds")
+  yield* eventually(serves, (yes) => yes)
 })
 
 const isReady = (inlet: InletProcess) =>

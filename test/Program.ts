@@ -72,8 +72,7 @@ export const start = Effect.fnUntraced(function* (
     says: (text) =>
       eventually(
         Effect.sync(() => printed),
-        (all) => all.includes(text),
-        "60 seconds"
+        (all) => all.includes(text)
       ),
     type: (text) => Stream.run(Stream.make(Buffer.from(text)), handle.stdin).pipe(Effect.orDie),
     // The library fails if the program has already ended.

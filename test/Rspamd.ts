@@ -70,7 +70,7 @@ export const start = Effect.gen(function* () {
   ]
   yield* Effect.forEach(files, ([name, text]) => fs.writeFileString(`${folder}/${name}`, text))
   yield* program("clamd", "--config-file", `${folder}/clamd.conf`)
-  yield* eventually(Ports.isAnswered(clamdPort), (yes) => yes, "60 seconds")
+  yield* eventually(Ports.isAnswered(clamdPort), (yes) => yes)
   const variables = { DBDIR: "state", RUNDIR: "state", LOGDIR: "state", LOCAL_CONFDIR: "" }
   yield* program(
     "rspamd",
@@ -80,6 +80,6 @@ export const start = Effect.gen(function* () {
     ...["-c", `${folder}/rspamd.conf`],
     ...Object.entries(variables).map(([name, path]) => `--var=${name}=${folder}/${path}`)
   )
-  yield* eventually(Ports.isAnswered(port), (yes) => yes, "60 seconds")
+  yield* eventually(Ports.isAnswered(port), (yes) => yes)
   return `http://127.0.0.1:${port}`
 }).pipe(Effect.provide(NodeServices.layer), Effect.orDie)

@@ -82,7 +82,7 @@ export class WebhookReceiver extends Context.Service<
         Effect.sync(() => {
           always = reaction
         }),
-      next: Queue.take(requests).pipe(Effect.timeout("20 seconds"), Effect.orDie),
+      next: Queue.take(requests).pipe(Effect.timeout("1 minute"), Effect.orDie),
       all: Effect.sync(() => [...all]),
       within: (milliseconds) => Effect.timeoutOption(Queue.take(requests), milliseconds)
     })

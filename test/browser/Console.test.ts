@@ -54,8 +54,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
   // A retry by itself would come between two steps of a test on a busy machine.
   const settings = { ADMIN_TOKEN: token, WEBHOOK_RETRY_DELAYS: "1h,1h,1h,1h,1h" }
   layer(Layer.mergeAll(TestInlet.layer(settings), Browser.layer, WebhookReceiver.layer), {
-    excludeTestServices: true,
-    timeout: "120 seconds"
+    excludeTestServices: true
   })("The console", (it) => {
     it.effect("leads a newcomer from the first page to a signed delivery with the mouse alone, within a minute", () =>
       visiting(({ complaints, inlet, page, requests }) =>
@@ -820,7 +819,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
     )
   })
 
-  layer(Browser.layer, { excludeTestServices: true, timeout: "120 seconds" })("An open inbox", (it) => {
+  layer(Browser.layer, { excludeTestServices: true })("An open inbox", (it) => {
     it.effect("goes on after a kill -9 of the service, and shows the mail that came meanwhile", () =>
       Effect.gen(function* () {
         const browser = yield* Browser
@@ -854,36 +853,32 @@ describe("A browser", Needs.options(Needs.chromium), () => {
     )
   })
 
-  layer(Layer.mergeAll(TestInlet.layer(), Browser.layer), { excludeTestServices: true, timeout: "120 seconds" })(
-    "A long inbox",
-    (it) => {
-      it.effect("draws the rows in view and holds the pages near them, from its first mail to its last", () =>
-        visiting(({ inlet, page }) =>
-          Effect.gen(function* () {
-            const sql = yield* SqlClient.SqlClient
-            const inbox = yield* inlet.inbox()
-            yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "the last mail" })
-            const list = inlet.call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key })
-            yield* eventually(list, ({ json }) => json.events.length === 1)
-            yield* Copies.of(sql, inbox.domainId, 3_000)
-            yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/inbox`)
-            yield* step(() => page.locator(".row a").first().waitFor())
-            const end = "(() => { const box = document.querySelector('.rows'); box.scrollTop = box.scrollHeight })()"
-            yield* eventually(
-              Effect.andThen(
-                step(() => page.evaluate(end)),
-                step(() => page.getByRole("link", { name: /the last mail/ }).isVisible())
-              ),
-              (isVisible) => isVisible,
-              "60 seconds"
-            )
-            assert.isBelow(yield* step(() => page.locator(".row").count()), 60)
-            // The first pages were freed, and load again.
-            yield* step(() => page.evaluate("document.querySelector('.rows').scrollTop = 0"))
-            yield* step(() => page.getByRole("link", { name: /copy 3000/ }).waitFor())
-          })
-        )
+  layer(Layer.mergeAll(TestInlet.layer(), Browser.layer), { excludeTestServices: true })("A long inbox", (it) => {
+    it.effect("draws the rows in view and holds the pages near them, from its first mail to its last", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const inbox = yield* inlet.inbox()
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "the last mail" })
+          const list = inlet.call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key })
+          yield* eventually(list, ({ json }) => json.events.length === 1)
+          yield* Copies.of(sql, inbox.domainId, 3_000)
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/inbox`)
+          yield* step(() => page.locator(".row a").first().waitFor())
+          const end = "(() => { const box = document.querySelector('.rows'); box.scrollTop = box.scrollHeight })()"
+          yield* eventually(
+            Effect.andThen(
+              step(() => page.evaluate(end)),
+              step(() => page.getByRole("link", { name: /the last mail/ }).isVisible())
+            ),
+            (isVisible) => isVisible
+          )
+          assert.isBelow(yield* step(() => page.locator(".row").count()), 60)
+          // The first pages were freed, and load again.
+          yield* step(() => page.evaluate("document.querySelector('.rows').scrollTop = 0"))
+          yield* step(() => page.getByRole("link", { name: /copy 3000/ }).waitFor())
+        })
       )
-    }
-  )
+    )
+  })
 })

@@ -85,7 +85,7 @@ const cutOptions = `[...document.querySelectorAll(".filter-fields select")].flat
 })`
 
 describe("A browser", Needs.options(Needs.chromium), () => {
-  layer(World, { excludeTestServices: true, timeout: "120 seconds" })("The console", (it) => {
+  layer(World, { excludeTestServices: true })("The console", (it) => {
     it.effect("shows the times in texts of a trace and of the health as local ones", () =>
       visiting(({ complaints, domainId, page, url }) =>
         Effect.gen(function* () {

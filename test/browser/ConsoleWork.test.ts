@@ -48,7 +48,7 @@ const attacker = Effect.fnUntraced(function* (html: string) {
 })
 
 describe("A browser", Needs.options(Needs.chromium), () => {
-  layer(World, { excludeTestServices: true, timeout: "120 seconds" })("The console", (it) => {
+  layer(World, { excludeTestServices: true })("The console", (it) => {
     it.effect("adds an own domain, compares its records with DNS, and verifies and removes it", () =>
       visiting(({ complaints, inlet, page }) =>
         Effect.gen(function* () {
@@ -263,7 +263,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
   })
 
   const small = Layer.merge(TestInlet.layer({ MAX_EMAILS_PER_DAY: "5" }), Browser.layer)
-  layer(small, { excludeTestServices: true, timeout: "120 seconds" })("The console of a small workspace", (it) => {
+  layer(small, { excludeTestServices: true })("The console of a small workspace", (it) => {
     it.effect("tells on every page but its own that the messages of the day are almost used", () =>
       visiting(({ complaints, inlet, page }) =>
         Effect.gen(function* () {

@@ -7,8 +7,7 @@ import { Browser, focusIsSeen, overflow, step, textOf } from "./Browser.ts"
 
 describe("A browser", Needs.options(Needs.chromium), () => {
   layer(Layer.merge(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), Browser.layer), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
+    excludeTestServices: true
   })("The checkout pages", (it) => {
     /** The page at both widths, light and dark, with all details open. */
     const look = (path: string, heading: string, expected: ReadonlyArray<string>, complains: RegExp = /^$/) =>

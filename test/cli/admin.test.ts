@@ -20,7 +20,7 @@ const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Pro
   return yield* CommandLine.run(args, { DATA_DIR: folder, HTTP_PORT: new URL(url).port, ...env })
 })
 
-layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true })(
   "inlet admin domains",
   (it) => {
     it.effect("reports an empty list on an empty service", () =>

@@ -115,8 +115,7 @@ const server = (listener: RequestListener) =>
 const retried = ["exception", null]
 
 layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_MESSAGE_BYTES: "65536" }), {
-  excludeTestServices: true,
-  timeout: "120 seconds"
+  excludeTestServices: true
 })("The bridge for Cloudflare in workerd", (it) => {
   it.effect("is written without a key, and not over other files", () =>
     Effect.gen(function* () {

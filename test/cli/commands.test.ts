@@ -36,7 +36,7 @@ const person = Effect.fnUntraced(function* (key?: string, env: Program.Options["
   }
 })
 
-layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true })(
   "The workspace commands",
   (it) => {
     it.effect("create a workspace, an inbox and a webhook, and list its events and attempts", () =>

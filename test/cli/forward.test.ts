@@ -59,8 +59,7 @@ layer(
     NodeServices.layer
   ),
   {
-    excludeTestServices: true,
-    timeout: "120 seconds"
+    excludeTestServices: true
   }
 )("inlet listen --forward-to", (it) => {
   it.effect("posts each new mail to the app as its webhook would, and saves the position", () =>

@@ -54,7 +54,7 @@ const post = Effect.fnUntraced(function* (
   })
 })
 
-layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("inlet listen", (it) => {
+layer(NodeServices.layer, { excludeTestServices: true })("inlet listen", (it) => {
   it.effect("prints a verified event for people and answers 200", () =>
     Effect.gen(function* () {
       const program = yield* listen()
@@ -182,8 +182,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
       process.kill(program.pid, "SIGKILL")
       yield* eventually(
         Effect.exit(call(`http://127.0.0.1:${port}`, "GET", "/")),
-        (answer) => answer._tag === "Failure",
-        "30 seconds"
+        (answer) => answer._tag === "Failure"
       )
     }).pipe(Effect.scoped)
   )

@@ -345,7 +345,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
   }
 )
 
-layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("inlet-webhook", (it) => {
+layer(NodeServices.layer, { excludeTestServices: true })("inlet-webhook", (it) => {
   it.effect("contains the same verification without dependencies", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -15,8 +15,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const send = (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) => CommandLine.run(["send", ...args], env)
 
 layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.layer), {
-  excludeTestServices: true,
-  timeout: "120 seconds"
+  excludeTestServices: true
 })("inlet send", (it) => {
   it.effect("sends a mail with sender, subject, text and a file, and prints the server's reply", () =>
     Effect.gen(function* () {

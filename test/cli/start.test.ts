@@ -177,7 +177,7 @@ const taken = Effect.gen(function* () {
   return `${port}`
 })
 
-layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true })(
   "npm start refuses in one line",
   (it) => {
     for (const [name, [env, line]] of Object.entries(wrong)) {
@@ -347,7 +347,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
   }
 )
 
-layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("npm start", (it) => {
+layer(NodeServices.layer, { excludeTestServices: true })("npm start", (it) => {
   it.effect("prints its addresses and the first command of the tour", () =>
     Effect.gen(function* () {
       const env = yield* world(yield* TestDatabase.empty)

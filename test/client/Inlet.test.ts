@@ -30,7 +30,7 @@ const clientOf = Effect.gen(function* () {
 const statusOf = (call: () => Promise<unknown>) =>
   Effect.map(failure(call), (error) => error instanceof Client.ApiError && error.status)
 
-layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client", (it) => {
+layer(World, { excludeTestServices: true })("The client", (it) => {
   it.effect("refuses a missing id, an unknown option and an unknown kind of link, without a request", () =>
     Effect.gen(function* () {
       const { inlet } = yield* clientOf

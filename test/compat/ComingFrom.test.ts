@@ -48,7 +48,7 @@ const takesAll = Effect.fnUntraced(function* (host: string, receiver: Effect.Suc
   return mine.length
 })
 
-describe("The commands of the page for newcomers", { timeout: 120_000 }, () => {
+describe("The commands of the page for newcomers", () => {
   it.live(
     "set a webhook that Rails with Action Mailbox takes",
     () =>

@@ -151,7 +151,7 @@ const takesAll = Effect.fnUntraced(function* (receiver: Effect.Success<typeof Re
   yield* Effect.forEach(sent, ({ mail, recipients }) => send(inlet.smtpPort, mail, recipients), { concurrency: 4 })
   const wanted = new Map(sent.flatMap(({ mail, recipients }) => recipients.map((one) => [one, mail.truth] as const)))
   const mine = Effect.map(receiver.all, (all) => all.filter(({ recipient }) => wanted.has(recipient)))
-  const records = yield* eventually(mine, ({ length }) => length >= wanted.size, "60 seconds")
+  const records = yield* eventually(mine, ({ length }) => length >= wanted.size)
   assert.sameMembers(
     records.map(({ recipient }) => recipient),
     [...wanted.keys()]
@@ -176,7 +176,7 @@ const takesAll = Effect.fnUntraced(function* (receiver: Effect.Success<typeof Re
   assert.notInclude(JSON.stringify(yield* receiver.all), refused)
 })
 
-describe("Rails with Action Mailbox", { timeout: 180_000, ...Needs.options(Needs.actionMailbox) }, () => {
+describe("Rails with Action Mailbox", Needs.options(Needs.actionMailbox), () => {
   it.live("takes every mail whole, through each of its endpoints", () =>
     Effect.gen(function* () {
       const receiver = yield* Receivers.rails
@@ -185,7 +185,7 @@ describe("Rails with Action Mailbox", { timeout: 180_000, ...Needs.options(Needs
   )
 })
 
-describe("Django with Anymail", { timeout: 180_000, ...Needs.options(Needs.anymail) }, () => {
+describe("Django with Anymail", Needs.options(Needs.anymail), () => {
   it.live("takes every mail whole, through each of its endpoints", () =>
     Effect.gen(function* () {
       const receiver = yield* Receivers.django

@@ -98,7 +98,7 @@ describe("SendGrid's inbound parser", () => {
   )
 })
 
-describe("Postmark's library for Ruby", { timeout: 60_000, ...Needs.options(Needs.rubyPostmark) }, () => {
+describe("Postmark's library for Ruby", Needs.options(Needs.rubyPostmark), () => {
   const script = fileURLToPath(new URL("receivers/postmark_inbound.rb", import.meta.url))
 
   it.live("reads every mail in the postmark format whole", () =>

@@ -58,7 +58,7 @@ const start = Effect.fnUntraced(function* (run: (port: number) => readonly [comm
     }
   })
   const url = `http://127.0.0.1:${port}`
-  yield* eventually(Ports.isAnswered(port), (up) => up, "60 seconds").pipe(
+  yield* eventually(Ports.isAnswered(port), (up) => up).pipe(
     Effect.catchDefect((defect) =>
       Effect.flatMap(program.printed, (printed) =>
         Effect.die(new Error(`${command} did not start: ${defect}\n${printed}`))

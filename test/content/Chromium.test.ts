@@ -21,22 +21,19 @@ const samples: ReadonlyArray<string> = [
 ]
 
 describe("The visible text in Chromium", Needs.options(Needs.chromium), () => {
-  it.live(
-    "equals the text that Inlet considers visible, word for word",
-    () =>
-      Effect.gen(function* () {
-        const read = yield* ShownText.reader(yield* ShownText.launch(Needs.pathOfChromium))
-        for (const html of [...samples, ...seen.map(({ around }) => `<p>Before</p>${around("CANARY")}<p>After</p>`)]) {
-          const { missing } = SeenScore.of(html, yield* read(html))
-          assert.deepStrictEqual(missing, [], html)
-        }
-        for (const { around, name } of outright) {
-          const html = `<p>Before</p>${around("CANARY")}<p>After</p>`
-          const shown = yield* read(html)
-          assert.match(shown, /Before[\s\S]*After/, name)
-          assert.match(SeenHtml.see(html).text, /Before[\s\S]*After/, name)
-        }
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("equals the text that Inlet considers visible, word for word", () =>
+    Effect.gen(function* () {
+      const read = yield* ShownText.reader(yield* ShownText.launch(Needs.pathOfChromium))
+      for (const html of [...samples, ...seen.map(({ around }) => `<p>Before</p>${around("CANARY")}<p>After</p>`)]) {
+        const { missing } = SeenScore.of(html, yield* read(html))
+        assert.deepStrictEqual(missing, [], html)
+      }
+      for (const { around, name } of outright) {
+        const html = `<p>Before</p>${around("CANARY")}<p>After</p>`
+        const shown = yield* read(html)
+        assert.match(shown, /Before[\s\S]*After/, name)
+        assert.match(SeenHtml.see(html).text, /Before[\s\S]*After/, name)
+      }
+    }).pipe(Effect.scoped)
   )
 })

@@ -20,6 +20,6 @@ describe("The messages of the corpus", () => {
         }
         assert.deepStrictEqual(sure, [])
       }).pipe(Effect.provide(NodeServices.layer)),
-    { timeout: 120_000, ...Needs.options(Needs.corpus) }
+    Needs.options(Needs.corpus)
   )
 })

@@ -68,7 +68,7 @@ describe("Text hidden by two tricks", () => {
       )
     })
     assert.deepStrictEqual(found, [])
-  }, 120_000)
+  })
 
   it("is removed if one follows the other", () => {
     const all = [...tricks, ...carried]
@@ -81,7 +81,7 @@ describe("Text hidden by two tricks", () => {
       )
     )
     assert.deepStrictEqual(found, [])
-  }, 120_000)
+  })
 
   it("is removed if colors are nested, unless the contrast is readable", () => {
     for (const outer of ofColor) {

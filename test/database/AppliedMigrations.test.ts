@@ -11,7 +11,7 @@ const own = [
 
 const withoutUrl = Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: {} }))
 
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A database with migrations", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("A database with migrations", (it) => {
   it.effect("of this version and later ones is migrated", () => AppliedMigrations.refuseOthers(own))
 
   it.effect("under the same number with another name is refused, and told how to go on", () =>

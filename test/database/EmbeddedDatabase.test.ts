@@ -23,8 +23,7 @@ describe("An embedded database with a terminated thread", () => {
           assert.strictEqual(failure._tag, "SqlError")
           const rows = yield* eventually(
             Effect.option(sql<{ readonly number: number }>`SELECT number FROM kept ORDER BY number`),
-            Option.isSome,
-            "30 seconds"
+            Option.isSome
           )
           assert.deepStrictEqual(
             Option.getOrThrow(rows).map(({ number }) => number),

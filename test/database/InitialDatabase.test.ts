@@ -60,7 +60,7 @@ const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return Effect.as(Effect.provide(effect, Logger.layer([logger])), lines)
   })
 
-describe("The image of the embedded database", { timeout: 120_000 }, () => {
+describe("The image of the embedded database", () => {
   it.live("contains no path of the machine that built it", () =>
     Effect.gen(function* () {
       const tar = Buffer.from(yield* image)
@@ -71,7 +71,7 @@ describe("The image of the embedded database", { timeout: 120_000 }, () => {
   )
 })
 
-describe("The first start on the embedded database", { timeout: 120_000 }, () => {
+describe("The first start on the embedded database", () => {
   it.live("unpacks the image with mode 700, and the next start opens the data", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

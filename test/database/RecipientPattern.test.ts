@@ -25,7 +25,7 @@ const localParts = [
   ...["a\nb-bot", "İgent", "ıx", "", '""', "*", "agent-*"]
 ]
 
-layer(database, { excludeTestServices: true, timeout: "60 seconds" })("The pattern of a recipient in SQL", (it) => {
+layer(database, { excludeTestServices: true })("The pattern of a recipient in SQL", (it) => {
   it.effect("takes the same addresses as the routes of webhooks", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -90,7 +90,7 @@ it.live("A role with exactly the rights that /ready looks for takes a mail and d
   }).pipe(Effect.provide(Restored.layer))
 )
 
-layer(Restored.layer, { excludeTestServices: true, timeout: "60 seconds" })("A role without rights on mail", (it) => {
+layer(Restored.layer, { excludeTestServices: true })("A role without rights on mail", (it) => {
   it.effect("makes /ready fail and inlet doctor name each missing right, until it has them", () =>
     Effect.gen(function* () {
       const { role, tell } = yield* Restored

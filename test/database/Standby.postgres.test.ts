@@ -77,7 +77,7 @@ const switchOf = Effect.fnUntraced(function* (first: Redacted.Redacted) {
 })
 
 describe("A primary with a standby", Needs.options(Needs.cluster), () => {
-  layer(PrimaryAndStandby.layer, { excludeTestServices: true, timeout: "60 seconds" })("of PostgreSQL", (it) => {
+  layer(PrimaryAndStandby.layer, { excludeTestServices: true })("of PostgreSQL", (it) => {
     it.effect("is ready, and a standby is not", () =>
       Effect.gen(function* () {
         const { awaited, primary, standby } = yield* PrimaryAndStandby

@@ -70,8 +70,7 @@ const isRecovering = Effect.fnUntraced(function* (id: DomainId) {
 })
 
 layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideMerge(Logger.layer([]))), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A webhook that succeeds after failures", (it) => {
   it.effect("gets its waiting retries at once, oldest first, in steps of two, four, eight and so on", () =>
     Effect.gen(function* () {
@@ -260,8 +259,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
 })
 
 layer(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }).pipe(Layer.provideMerge(WebhookReceiver.layer)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("After an outage of a webhook", (it) => {
   it.effect("all waiting mail arrives at a new URL, also beyond the 512 deliveries that are due at once", () =>
     Effect.gen(function* () {
@@ -281,8 +279,7 @@ layer(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }).pipe(Layer.provideMerge(We
       assert.strictEqual(status, 200)
       yield* eventually(
         sql`SELECT 1 FROM deliveries WHERE domain_id = ${inbox.domainId} AND status <> 'delivered'`,
-        (rows) => rows.length === 0,
-        "30 seconds"
+        (rows) => rows.length === 0
       )
     })
   )
@@ -295,17 +292,11 @@ layer(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }).pipe(Layer.provideMerge(We
       const inbox = yield* inlet.inbox(receiver.url)
       const id = DomainId.make(inbox.domainId)
       const ids = yield* Deliveries.pending(id, 40)
-      yield* eventually(
-        Effect.forEach(ids, Deliveries.delivery),
-        (all) => all.every(({ dueIn }) => dueIn > 60),
-        "30 seconds"
-      )
+      yield* eventually(Effect.forEach(ids, Deliveries.delivery), (all) => all.every(({ dueIn }) => dueIn > 60))
       yield* receiver.answerAlways(200)
       yield* Deliveries.pending(id, 1)
-      yield* eventually(
-        Effect.forEach(ids, Deliveries.delivery),
-        (all) => all.every(({ status }) => status === "delivered"),
-        "30 seconds"
+      yield* eventually(Effect.forEach(ids, Deliveries.delivery), (all) =>
+        all.every(({ status }) => status === "delivered")
       )
     })
   )

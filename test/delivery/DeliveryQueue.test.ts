@@ -68,8 +68,7 @@ layer(
     Layer.provideMerge(Logger.layer([]))
   ),
   {
-    excludeTestServices: true,
-    timeout: "60 seconds"
+    excludeTestServices: true
   }
 )("DeliveryQueue", (it) => {
   it.effect("holds only deliveries written while their webhook was being removed", () =>

@@ -23,34 +23,30 @@ const surroundings = Effect.gen(function* () {
 })
 
 layer(NodeServices.layer, { excludeTestServices: true })("A service limited to public addresses", (it) => {
-  it.effect(
-    "does not connect to a name that now points to a private address, and delivers once it is allowed",
-    () =>
-      Effect.gen(function* () {
-        const { address, command } = yield* surroundings
-        const [program = "", ...args] = [...command, process.execPath, scenario]
-        const { code, stderr, stdout } = yield* Program.run(program, args, {
-          env: { PRIVATE_ADDRESS: address, TEST_DATABASE_URL: undefined, TEST_BUNDLE: undefined }
-        })
-        assert.strictEqual(code, 0, `${stdout}${stderr}`)
-        // The program prints this type.
-        const seen = (yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))(stdout)) as Seen
-        const advice = "Expected a host with public addresses alone; the operator can allow others (WEBHOOK_ALLOW)"
-        assert.deepStrictEqual(seen, {
-          literal: { status: 400, error: `webhookUrl: ${address} is not a public address. ${advice}` },
-          name: {
-            status: 400,
-            error: `webhookUrl: what hooks.example.com resolves to is not a public address. ${advice}`
-          },
-          refused: { statusCode: null, error: "what hooks.example.com resolves to is not a public address" },
-          heardWhenRefused: 0,
-          delivered: { statusCode: 200, error: null },
-          heardWhenAllowed: 1,
-          throughProxy: 0,
-          attempts: ["2 other", "1 guarded"]
-        })
-      }),
-    // Two starts of the service.
-    90_000
+  it.effect("does not connect to a name that now points to a private address, and delivers once it is allowed", () =>
+    Effect.gen(function* () {
+      const { address, command } = yield* surroundings
+      const [program = "", ...args] = [...command, process.execPath, scenario]
+      const { code, stderr, stdout } = yield* Program.run(program, args, {
+        env: { PRIVATE_ADDRESS: address, TEST_DATABASE_URL: undefined, TEST_BUNDLE: undefined }
+      })
+      assert.strictEqual(code, 0, `${stdout}${stderr}`)
+      // The program prints this type.
+      const seen = (yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))(stdout)) as Seen
+      const advice = "Expected a host with public addresses alone; the operator can allow others (WEBHOOK_ALLOW)"
+      assert.deepStrictEqual(seen, {
+        literal: { status: 400, error: `webhookUrl: ${address} is not a public address. ${advice}` },
+        name: {
+          status: 400,
+          error: `webhookUrl: what hooks.example.com resolves to is not a public address. ${advice}`
+        },
+        refused: { statusCode: null, error: "what hooks.example.com resolves to is not a public address" },
+        heardWhenRefused: 0,
+        delivered: { statusCode: 200, error: null },
+        heardWhenAllowed: 1,
+        throughProxy: 0,
+        attempts: ["2 other", "1 guarded"]
+      })
+    })
   )
 })

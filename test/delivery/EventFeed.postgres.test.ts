@@ -18,7 +18,7 @@ const process = Effect.gen(function* () {
   return { feed, heard }
 })
 
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("Two processes of a database", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("Two processes of a database", (it) => {
   it.effect("hear of each other's events, and each of its own at once and once", () =>
     Effect.gen(function* () {
       const [one, other] = [yield* process, yield* process]

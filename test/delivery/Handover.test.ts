@@ -117,8 +117,7 @@ const hasPlaces = (handover: Handover["Service"], id: DomainId) =>
   )
 
 layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The delivery handover", (it) => {
   it.effect("starts leased deliveries and records the first attempt of each", () =>
     Effect.gen(function* () {

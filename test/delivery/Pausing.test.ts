@@ -65,8 +65,7 @@ const statuses = (ids: ReadonlyArray<EventId>) =>
   Effect.map(Effect.forEach(ids, Deliveries.delivery), (found) => found.map(({ status }) => status))
 
 layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideMerge(Logger.layer([]))), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A webhook", (it) => {
   it.effect("is paused after five days of failures only, and logs it once", () =>
     Effect.gen(function* () {
@@ -357,107 +356,104 @@ const pausedInbox = Effect.fnUntraced(function* (receiver: WebhookReceiver["Serv
   return { ...inbox, get, events, path, waiting, before, setWebhook, goesOn }
 })
 
-layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout: "60 seconds" })(
-  "A paused webhook",
-  (it) => {
-    it.effect("keeps mail pending, is probed, and receives the rest after a success, 16 at a time", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const sql = yield* SqlClient.SqlClient
-        const receiver = yield* WebhookReceiver.make
-        const { before, domainId, events, get, waiting } = yield* pausedInbox(receiver, 48)
-        assert.lengthOf(yield* events("pending"), waiting)
-        assert.strictEqual((yield* receiver.within(1_500))._tag, "Some", "only the two failed attempts")
-        assert.lengthOf(yield* receiver.all, before)
+layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true })("A paused webhook", (it) => {
+  it.effect("keeps mail pending, is probed, and receives the rest after a success, 16 at a time", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const receiver = yield* WebhookReceiver.make
+      const { before, domainId, events, get, waiting } = yield* pausedInbox(receiver, 48)
+      assert.lengthOf(yield* events("pending"), waiting)
+      assert.strictEqual((yield* receiver.within(1_500))._tag, "Some", "only the two failed attempts")
+      assert.lengthOf(yield* receiver.all, before)
 
-        let open = 0
-        let most = 0
-        yield* receiver.answerAlways((_request: IncomingMessage, response: ServerResponse) => {
-          most = Math.max(most, ++open)
-          Effect.sleep("20 millis").pipe(
-            Effect.andThen(
-              Effect.sync(() => {
-                open--
-                response.end()
-              })
-            ),
-            Effect.runFork
-          )
-        })
-        yield* sql`UPDATE webhooks SET probe_at = now() WHERE id = ${domainId}`
-        yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
-        assert.isNull((yield* get).json.webhook_paused_at)
-        assert.lengthOf(yield* receiver.all, before + waiting)
-        assert.isAtMost(most, 16)
-        const { text } = yield* inlet.call("GET", "/metrics")
-        assert.match(text, /^inlet_webhooks_paused_total [1-9]/m)
-        assert.match(text, /^inlet_webhooks_resumed_total [1-9]/m)
+      let open = 0
+      let most = 0
+      yield* receiver.answerAlways((_request: IncomingMessage, response: ServerResponse) => {
+        most = Math.max(most, ++open)
+        Effect.sleep("20 millis").pipe(
+          Effect.andThen(
+            Effect.sync(() => {
+              open--
+              response.end()
+            })
+          ),
+          Effect.runFork
+        )
       })
-    )
+      yield* sql`UPDATE webhooks SET probe_at = now() WHERE id = ${domainId}`
+      yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
+      assert.isNull((yield* get).json.webhook_paused_at)
+      assert.lengthOf(yield* receiver.all, before + waiting)
+      assert.isAtMost(most, 16)
+      const { text } = yield* inlet.call("GET", "/metrics")
+      assert.match(text, /^inlet_webhooks_paused_total [1-9]/m)
+      assert.match(text, /^inlet_webhooks_resumed_total [1-9]/m)
+    })
+  )
 
-    it.effect("receives all pending mail after a replay of one", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const receiver = yield* WebhookReceiver.make
-        const { events, goesOn, key, path } = yield* pausedInbox(receiver, 8)
-        yield* receiver.answerAlways(200)
-        const [event] = yield* events("pending")
-        const { status } = yield* inlet.call("POST", `${path}/${event?.event_id}/replay`, { key })
-        assert.strictEqual(status, 202)
-        yield* goesOn
-      })
-    )
+  it.effect("receives all pending mail after a replay of one", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver.make
+      const { events, goesOn, key, path } = yield* pausedInbox(receiver, 8)
+      yield* receiver.answerAlways(200)
+      const [event] = yield* events("pending")
+      const { status } = yield* inlet.call("POST", `${path}/${event?.event_id}/replay`, { key })
+      assert.strictEqual(status, 202)
+      yield* goesOn
+    })
+  )
 
-    it.effect("receives all pending mail at a new URL at once", () =>
-      Effect.gen(function* () {
-        const old = yield* WebhookReceiver.make
-        const receiver = yield* WebhookReceiver.make
-        const { before, goesOn, setWebhook, waiting } = yield* pausedInbox(old, 8)
-        yield* setWebhook(receiver.url)
-        yield* goesOn
-        assert.lengthOf(yield* receiver.all, waiting)
-        assert.lengthOf(yield* old.all, before)
-      })
-    )
+  it.effect("receives all pending mail at a new URL at once", () =>
+    Effect.gen(function* () {
+      const old = yield* WebhookReceiver.make
+      const receiver = yield* WebhookReceiver.make
+      const { before, goesOn, setWebhook, waiting } = yield* pausedInbox(old, 8)
+      yield* setWebhook(receiver.url)
+      yield* goesOn
+      assert.lengthOf(yield* receiver.all, waiting)
+      assert.lengthOf(yield* old.all, before)
+    })
+  )
 
-    it.effect("receives all pending mail when the same URL is set again", () =>
-      Effect.gen(function* () {
-        const receiver = yield* WebhookReceiver.make
-        const { goesOn, setWebhook } = yield* pausedInbox(receiver, 8)
-        yield* receiver.answerAlways(200)
-        yield* setWebhook(receiver.url)
-        yield* goesOn
-      })
-    )
+  it.effect("receives all pending mail when the same URL is set again", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { goesOn, setWebhook } = yield* pausedInbox(receiver, 8)
+      yield* receiver.answerAlways(200)
+      yield* setWebhook(receiver.url)
+      yield* goesOn
+    })
+  )
 
-    it.effect("is not resumed by setting the URL of a webhook that is not paused", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const receiver = yield* WebhookReceiver.make
-        yield* receiver.answerAlways(500)
-        const { address, domainId, key } = yield* inlet.inbox(receiver.url)
-        yield* Mail.send(inlet.smtpPort, { to: address })
-        const { event } = yield* receiver.next
-        const delivery = Deliveries.delivery(EventId.make(event.event_id))
-        const before = yield* eventually(delivery, ({ dueIn }) => dueIn > 1)
-        const body = { webhookUrl: receiver.url }
-        const { json, status } = yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body })
-        assert.strictEqual(status, 200)
-        assert.strictEqual(json.webhookUrl, receiver.url)
-        assert.closeTo((yield* delivery).dueIn, before.dueIn, 2)
-        assert.isTrue((yield* Deliveries.webhook(DomainId.make(domainId))).failing)
-      })
-    )
+  it.effect("is not resumed by setting the URL of a webhook that is not paused", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver.make
+      yield* receiver.answerAlways(500)
+      const { address, domainId, key } = yield* inlet.inbox(receiver.url)
+      yield* Mail.send(inlet.smtpPort, { to: address })
+      const { event } = yield* receiver.next
+      const delivery = Deliveries.delivery(EventId.make(event.event_id))
+      const before = yield* eventually(delivery, ({ dueIn }) => dueIn > 1)
+      const body = { webhookUrl: receiver.url }
+      const { json, status } = yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body })
+      assert.strictEqual(status, 200)
+      assert.strictEqual(json.webhookUrl, receiver.url)
+      assert.closeTo((yield* delivery).dueIn, before.dueIn, 2)
+      assert.isTrue((yield* Deliveries.webhook(DomainId.make(domainId))).failing)
+    })
+  )
 
-    it.effect("holds its mail and ends the pause when it is cleared", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const receiver = yield* WebhookReceiver.make
-        const { domainId, events, get, key, waiting } = yield* pausedInbox(receiver, 8)
-        yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body: { webhookUrl: null } })
-        assert.lengthOf(yield* events("held"), waiting)
-        assert.isNull((yield* get).json.webhook_paused_at)
-      })
-    )
-  }
-)
+  it.effect("holds its mail and ends the pause when it is cleared", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver.make
+      const { domainId, events, get, key, waiting } = yield* pausedInbox(receiver, 8)
+      yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body: { webhookUrl: null } })
+      assert.lengthOf(yield* events("held"), waiting)
+      assert.isNull((yield* get).json.webhook_paused_at)
+    })
+  )
+})

@@ -19,8 +19,7 @@ const gauge = (id: string, queue?: string) =>
 const look = Layer.build(Layer.fresh(QueueMetrics.layer))
 
 layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The queue metrics", (it) => {
   it.effect("are 0 for empty queues", () =>
     Effect.gen(function* () {

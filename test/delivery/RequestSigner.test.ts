@@ -34,7 +34,7 @@ const workspace = Effect.fnUntraced(function* (number: number) {
   return { id, webhookId }
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The signer of requests", (it) => {
+layer(world, { excludeTestServices: true })("The signer of requests", (it) => {
   it.effect("has the own secret of a webhook, and never that of another workspace's", () =>
     Effect.gen(function* () {
       const signer = yield* RequestSigner

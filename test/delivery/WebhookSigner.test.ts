@@ -42,8 +42,7 @@ const oursVerifies = (request: ReceivedRequest, secret: string) =>
   )
 
 layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookReceiver.layer), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A webhook request", (it) => {
   const rotate = Effect.fnUntraced(function* (key: string) {
     const inlet = yield* TestInlet

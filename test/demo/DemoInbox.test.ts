@@ -68,7 +68,7 @@ const age = Effect.fnUntraced(function* (domainId: string) {
   yield* sql`UPDATE demo_sessions SET expires_at = now() WHERE domain_id = ${domainId}`
 })
 
-layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestServices: true })(
   "The demo inbox",
   (it) => {
     it.effect("is created without a key, with 201 and an HttpOnly cookie", () =>

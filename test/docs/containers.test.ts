@@ -263,37 +263,34 @@ describe("Dockerfile", () => {
     assert.sameMembers([...new Set(copied)], allowed)
   })
 
-  it.live(
-    "contains every file for compilation and start",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-image-" })
-        // npm is not run: the installed packages are compared.
-        const stage = Effect.fnUntraced(function* (name: string, instructions: ReadonlyArray<string>) {
-          const cwd = `${folder}/${name}`
-          yield* fs.makeDirectory(cwd)
-          yield* fs.symlink(`${Program.root}node_modules`, `${cwd}/node_modules`)
-          for (const line of instructions.filter((line) => line.startsWith("COPY "))) {
-            const [, isCompiled, sources = ""] = /^COPY (--from=compiled )?(.*) \S+$/.exec(line) ?? []
-            const from = isCompiled === undefined ? Program.root : `${folder}/compiled/`
-            for (const source of sources.replaceAll("/app/", "").split(" ")) {
-              if (source !== "node_modules") yield* fs.copy(`${from}${source}`, `${cwd}/${source}`)
-            }
+  it.live("contains every file for compilation and start", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-image-" })
+      // npm is not run: the installed packages are compared.
+      const stage = Effect.fnUntraced(function* (name: string, instructions: ReadonlyArray<string>) {
+        const cwd = `${folder}/${name}`
+        yield* fs.makeDirectory(cwd)
+        yield* fs.symlink(`${Program.root}node_modules`, `${cwd}/node_modules`)
+        for (const line of instructions.filter((line) => line.startsWith("COPY "))) {
+          const [, isCompiled, sources = ""] = /^COPY (--from=compiled )?(.*) \S+$/.exec(line) ?? []
+          const from = isCompiled === undefined ? Program.root : `${folder}/compiled/`
+          for (const source of sources.replaceAll("/app/", "").split(" ")) {
+            if (source !== "node_modules") yield* fs.copy(`${from}${source}`, `${cwd}/${source}`)
           }
-          return { cwd }
-        })
-        const second = lines.lastIndexOf("FROM node:24-slim")
-        const compiled = yield* stage("compiled", lines.slice(0, second))
-        const compiling = yield* Program.run(process.execPath, ["scripts/compile.ts", "--without-types"], compiled)
-        assert.deepStrictEqual([compiling.code, compiling.stderr], [0, ""])
-        const image = yield* stage("image", lines.slice(second))
-        assert.isFalse(yield* fs.exists(`${image.cwd}/src`))
-        const env = { NODE_ENV: "production", DATA_DIR: folder, DATABASE_URL: undefined }
-        const { code, stderr } = yield* Program.run(process.execPath, ["start.mjs", "start"], { ...image, env })
-        assert.strictEqual(code, 1)
-        assert.match(stderr, /^Inlet can't start: DATABASE_URL/m)
-      }).pipe(Effect.provide(NodeServices.layer)),
-    { timeout: 240_000 }
+        }
+        return { cwd }
+      })
+      const second = lines.lastIndexOf("FROM node:24-slim")
+      const compiled = yield* stage("compiled", lines.slice(0, second))
+      const compiling = yield* Program.run(process.execPath, ["scripts/compile.ts", "--without-types"], compiled)
+      assert.deepStrictEqual([compiling.code, compiling.stderr], [0, ""])
+      const image = yield* stage("image", lines.slice(second))
+      assert.isFalse(yield* fs.exists(`${image.cwd}/src`))
+      const env = { NODE_ENV: "production", DATA_DIR: folder, DATABASE_URL: undefined }
+      const { code, stderr } = yield* Program.run(process.execPath, ["start.mjs", "start"], { ...image, env })
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^Inlet can't start: DATABASE_URL/m)
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 })

@@ -47,129 +47,126 @@ const guarded = Layer.unwrap(
 ).pipe(Layer.provideMerge(DnsServer.layer))
 
 describe("The delivery endpoint", () => {
-  layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true, timeout: "60 seconds" })(
-    "in development",
-    (it) => {
-      it.effect("sets the webhook and returns it", () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const inbox = yield* inlet.inbox()
-          const { json, status } = yield* patch(inbox, { webhookUrl: "http://LOCALHOST:4000/hook?a=b" })
-          assert.strictEqual(status, 200)
-          assert.deepStrictEqual(json, {
-            id: inbox.domainId,
-            domain: inbox.domain,
-            status: "verified",
-            webhookUrl: "http://localhost:4000/hook?a=b",
-            pull: false,
-            format: "inlet",
-            basicAuth: false
-          })
-          assert.strictEqual(yield* webhookOf(inbox), "http://localhost:4000/hook?a=b")
+  layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true })("in development", (it) => {
+    it.effect("sets the webhook and returns it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, status } = yield* patch(inbox, { webhookUrl: "http://LOCALHOST:4000/hook?a=b" })
+        assert.strictEqual(status, 200)
+        assert.deepStrictEqual(json, {
+          id: inbox.domainId,
+          domain: inbox.domain,
+          status: "verified",
+          webhookUrl: "http://localhost:4000/hook?a=b",
+          pull: false,
+          format: "inlet",
+          basicAuth: false
         })
-      )
+        assert.strictEqual(yield* webhookOf(inbox), "http://localhost:4000/hook?a=b")
+      })
+    )
 
-      it.effect("clears the webhook with null", () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const inbox = yield* inlet.inbox("https://example.com/hook")
-          const { json, status } = yield* patch(inbox, { webhookUrl: null })
-          assert.strictEqual(status, 200)
-          assert.isNull(json.webhookUrl)
-          assert.isNull(yield* webhookOf(inbox))
+    it.effect("clears the webhook with null", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox("https://example.com/hook")
+        const { json, status } = yield* patch(inbox, { webhookUrl: null })
+        assert.strictEqual(status, 200)
+        assert.isNull(json.webhookUrl)
+        assert.isNull(yield* webhookOf(inbox))
+      })
+    )
+
+    it.effect("answers 400 to an invalid URL and keeps the current one", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox("https://example.com/kept")
+        const bodies = [
+          { webhookUrl: "" },
+          { webhookUrl: "/hook" },
+          { webhookUrl: "ftp://example.com/" },
+          { webhookUrl: "https://user:password@example.com/" },
+          { webhookUrl: "https://example.com/#fragment" },
+          { webhookUrl: `https://example.com/${"a".repeat(2_048)}` },
+          { webhookUrl: 5 },
+          { webhookUrl: ["https://example.com/"] },
+          {}
+        ]
+        for (const body of bodies) {
+          const { json, status } = yield* patch(inbox, body)
+          assert.strictEqual(status, 400, JSON.stringify(body).slice(0, 80))
+          assert.match(json.error, /^webhookUrl: Expected /)
+          assert.deepStrictEqual(Object.keys(json), ["error"])
+        }
+        const misspelled = yield* patch(inbox, { url: "https://example.com/" })
+        assert.strictEqual(misspelled.status, 400)
+        assert.match(misspelled.json.error, /^url: There is no such field; this route has webhookUrl, /)
+        assert.strictEqual(yield* webhookOf(inbox), "https://example.com/kept")
+      })
+    )
+
+    it.effect("answers 409 for an unverified domain", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { key } = yield* inlet.workspace
+        const { json: domain } = yield* inlet.call("POST", "/api/domains", {
+          key,
+          body: { domain: "new.example.com" }
         })
-      )
-
-      it.effect("answers 400 to an invalid URL and keeps the current one", () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const inbox = yield* inlet.inbox("https://example.com/kept")
-          const bodies = [
-            { webhookUrl: "" },
-            { webhookUrl: "/hook" },
-            { webhookUrl: "ftp://example.com/" },
-            { webhookUrl: "https://user:password@example.com/" },
-            { webhookUrl: "https://example.com/#fragment" },
-            { webhookUrl: `https://example.com/${"a".repeat(2_048)}` },
-            { webhookUrl: 5 },
-            { webhookUrl: ["https://example.com/"] },
-            {}
-          ]
-          for (const body of bodies) {
-            const { json, status } = yield* patch(inbox, body)
-            assert.strictEqual(status, 400, JSON.stringify(body).slice(0, 80))
-            assert.match(json.error, /^webhookUrl: Expected /)
-            assert.deepStrictEqual(Object.keys(json), ["error"])
-          }
-          const misspelled = yield* patch(inbox, { url: "https://example.com/" })
-          assert.strictEqual(misspelled.status, 400)
-          assert.match(misspelled.json.error, /^url: There is no such field; this route has webhookUrl, /)
-          assert.strictEqual(yield* webhookOf(inbox), "https://example.com/kept")
-        })
-      )
-
-      it.effect("answers 409 for an unverified domain", () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const { key } = yield* inlet.workspace
-          const { json: domain } = yield* inlet.call("POST", "/api/domains", {
-            key,
-            body: { domain: "new.example.com" }
-          })
-          for (const webhookUrl of ["https://example.com/hook", null]) {
-            const { json, status } = yield* patch({ key, domainId: domain.id }, { webhookUrl })
-            assert.strictEqual(status, 409)
-            assert.match(json.error, /^new\.example\.com is not verified yet/)
-          }
-          assert.isNull(yield* webhookOf({ key, domainId: domain.id }))
-        })
-      )
-
-      it.effect("changes nothing through a webhook at the ports of the service", () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const sql = yield* SqlClient.SqlClient
-          const inbox = yield* inlet.inbox()
-          const here = sql`SELECT id, status, name FROM domains UNION ALL SELECT id, name, '' FROM workspaces ORDER BY id`
-          const before = yield* here
-          const outcomes: Array<number | null> = []
-          for (const url of [
-            `http://127.0.0.1:${inlet.smtpPort}/`,
-            `${inlet.url}/api/workspaces`,
-            `${inlet.url}/api/instant-inbox`,
-            `${inlet.url}/api/webhooks/stripe`,
-            `${inlet.url}/admin/domains/${inbox.domain}/disable`
-          ]) {
-            assert.strictEqual((yield* patch(inbox, { webhookUrl: url })).status, 200)
-            if (outcomes.length === 0) yield* Mail.send(inlet.smtpPort, { to: inbox.address })
-            const { json } = yield* eventually(
-              inlet.call("GET", `/api/domains/${inbox.domainId}/delivery-attempts`, { key: inbox.key }),
-              ({ json }) => json.deliveryAttempts.length > outcomes.length
-            )
-            const { ok, statusCode } = json.deliveryAttempts[0]
-            assert.isFalse(ok)
-            outcomes.push(statusCode)
-          }
-          assert.deepStrictEqual(outcomes, [null, 400, 401, 404, 404])
-          assert.deepStrictEqual(yield* here, before)
-        })
-      )
-
-      it.effect("answers 409 for a disabled domain", () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const inbox = yield* inlet.inbox("https://example.com/kept")
-          yield* inlet.call("POST", `/admin/domains/${inbox.domain}/disable`, { key: "operator" })
-          const { json, status } = yield* patch(inbox, { webhookUrl: "https://example.com/other" })
+        for (const webhookUrl of ["https://example.com/hook", null]) {
+          const { json, status } = yield* patch({ key, domainId: domain.id }, { webhookUrl })
           assert.strictEqual(status, 409)
-          assert.match(json.error, /is disabled: disabled by the operator$/)
-          assert.strictEqual(yield* webhookOf(inbox), "https://example.com/kept")
-        })
-      )
-    }
-  )
+          assert.match(json.error, /^new\.example\.com is not verified yet/)
+        }
+        assert.isNull(yield* webhookOf({ key, domainId: domain.id }))
+      })
+    )
 
-  layer(guarded, { excludeTestServices: true, timeout: "60 seconds" })("with public addresses only", (it) => {
+    it.effect("changes nothing through a webhook at the ports of the service", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* inlet.inbox()
+        const here = sql`SELECT id, status, name FROM domains UNION ALL SELECT id, name, '' FROM workspaces ORDER BY id`
+        const before = yield* here
+        const outcomes: Array<number | null> = []
+        for (const url of [
+          `http://127.0.0.1:${inlet.smtpPort}/`,
+          `${inlet.url}/api/workspaces`,
+          `${inlet.url}/api/instant-inbox`,
+          `${inlet.url}/api/webhooks/stripe`,
+          `${inlet.url}/admin/domains/${inbox.domain}/disable`
+        ]) {
+          assert.strictEqual((yield* patch(inbox, { webhookUrl: url })).status, 200)
+          if (outcomes.length === 0) yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+          const { json } = yield* eventually(
+            inlet.call("GET", `/api/domains/${inbox.domainId}/delivery-attempts`, { key: inbox.key }),
+            ({ json }) => json.deliveryAttempts.length > outcomes.length
+          )
+          const { ok, statusCode } = json.deliveryAttempts[0]
+          assert.isFalse(ok)
+          outcomes.push(statusCode)
+        }
+        assert.deepStrictEqual(outcomes, [null, 400, 401, 404, 404])
+        assert.deepStrictEqual(yield* here, before)
+      })
+    )
+
+    it.effect("answers 409 for a disabled domain", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox("https://example.com/kept")
+        yield* inlet.call("POST", `/admin/domains/${inbox.domain}/disable`, { key: "operator" })
+        const { json, status } = yield* patch(inbox, { webhookUrl: "https://example.com/other" })
+        assert.strictEqual(status, 409)
+        assert.match(json.error, /is disabled: disabled by the operator$/)
+        assert.strictEqual(yield* webhookOf(inbox), "https://example.com/kept")
+      })
+    )
+  })
+
+  layer(guarded, { excludeTestServices: true })("with public addresses only", (it) => {
     it.effect("answers 400 to every spelling of a private address and keeps the current URL", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -230,7 +227,7 @@ describe("The delivery endpoint", () => {
     )
   })
 
-  layer(production, { excludeTestServices: true, timeout: "60 seconds" })("in production", (it) => {
+  layer(production, { excludeTestServices: true })("in production", (it) => {
     it.effect("accepts https and answers 400 to http", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

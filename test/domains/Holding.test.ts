@@ -54,7 +54,7 @@ const send = Effect.fnUntraced(function* (to: string, subject: string) {
 
 const subjects = (inbox: Mailbox.Inbox) => Effect.map(Mailbox.events(inbox), (events) => events.map((e) => e.subject))
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder of a domain name", (it) => {
+layer(World, { excludeTestServices: true })("The holder of a domain name", (it) => {
   it.effect("receives its mail, but not the mail of a subdomain with another holder", () =>
     Effect.gen(function* () {
       const parent = yield* holder("family.example.com")

@@ -3,7 +3,7 @@ import { Array, Effect } from "effect"
 import * as Mail from "../Mail.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The instant inbox", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("The instant inbox", (it) => {
   it.effect("is created by the first call with 201", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

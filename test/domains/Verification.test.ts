@@ -37,7 +37,7 @@ const verified = Effect.fnUntraced(function* (name: string) {
   return domain
 })
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification with a silent name server", (it) => {
+layer(World, { excludeTestServices: true })("Verification with a silent name server", (it) => {
   it.effect("answers 409 with the reason within 5 s, and shows the MX record", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -60,7 +60,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
   )
 })
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification", (it) => {
+layer(World, { excludeTestServices: true })("Verification", (it) => {
   describe("by TXT record", () => {
     it.effect("answers 409 without a TXT record and changes nothing", () =>
       Effect.gen(function* () {

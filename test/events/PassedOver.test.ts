@@ -33,7 +33,7 @@ const waited = Effect.fnUntraced(function* (
   return json
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A wait in vain", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("A wait in vain", (it) => {
   it.effect("says that mail came which a sender rule holds", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -52,7 +52,7 @@ const World = Layer.mergeAll(Queues.layer(), Replays.layer.pipe(Layer.provide(No
   Layer.provideMerge(Logger.layer([]))
 )
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A replay job", (it) => {
+layer(World, { excludeTestServices: true })("A replay job", (it) => {
   it.effect("queues dead deliveries with a fresh budget, oldest first, in steps of two, four, eight and so on", () =>
     Effect.gen(function* () {
       const replays = yield* Replays

@@ -76,7 +76,7 @@ const walk = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter: Filt
 
 const World = Layer.mergeAll(Queues.layer(), WorkspaceEvents.layer).pipe(Layer.provideMerge(TestDatabase.layer))
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The events of all domains", (it) => {
+layer(World, { excludeTestServices: true })("The events of all domains", (it) => {
   it.effect("are listed newest first, once each, with any filter and page size", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

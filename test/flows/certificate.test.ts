@@ -83,7 +83,7 @@ const issued = Effect.gen(function* () {
   return yield* eventually(confirmed(inlet.smtpPort, acme.root), (serial) => serial !== "unconfirmed")
 })
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A service with ACME_DIRECTORY", (it) => {
+layer(World, { excludeTestServices: true })("A service with ACME_DIRECTORY", (it) => {
   it.effect("starts without a certificate, takes mail, and says what is missing", () =>
     Effect.gen(function* () {
       const { root } = yield* Acme

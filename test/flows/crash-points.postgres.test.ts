@@ -65,7 +65,7 @@ const killedAt = Effect.fnUntraced(function* (point: "swallow statement" | "swal
   return { atDeath, atEnd: yield* seen }
 })
 
-describe("kill -9", { timeout: 120_000 }, () => {
+describe("kill -9", () => {
   it.live("between the sync and the row leaves bytes without a row, and the retried mail is a new one", () =>
     Effect.gen(function* () {
       const { atDeath, atEnd } = yield* killedAt("swallow statement")

@@ -96,7 +96,7 @@ const killInBurst = Effect.fnUntraced(function* (inlet: InletProcess.InletProces
   return burst
 })
 
-describe("kill -9", { timeout: 150_000 }, () => {
+describe("kill -9", () => {
   it.live("after the 250s loses none of 50 undelivered mails", () =>
     Effect.gen(function* () {
       const installation = yield* InletProcess.installation

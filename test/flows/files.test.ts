@@ -4,7 +4,7 @@ import { Effect, FileSystem } from "effect"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 
-describe("The files of a process", { timeout: 120_000 }, () => {
+describe("The files of a process", () => {
   it.live("are readable only by its user: the embedded database, raw messages and secrets", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

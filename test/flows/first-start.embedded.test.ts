@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import * as InletProcess from "../InletProcess.ts"
 
-describe.runIf(existsSync("/proc/self/status"))("The first start", { timeout: 120_000 }, () => {
+describe.runIf(existsSync("/proc/self/status"))("The first start", () => {
   it.live("on the embedded database peaks below 600 MB of memory", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -15,7 +15,7 @@ const entryOf = (line: string) => {
   return entry
 }
 
-describe("The log", { timeout: 120_000 }, () => {
+describe("The log", () => {
   it.live("has one JSON line for each entry, whatever strangers send", () =>
     Effect.gen(function* () {
       const inlet = yield* InletProcess.start({

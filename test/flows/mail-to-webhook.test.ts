@@ -6,7 +6,7 @@ import * as Mail from "../Mail.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true })(
   "A mail to a domain with a webhook",
   (it) => {
     it.effect("arrives as a verified event, is listed as delivered, and makes the domain live", () =>

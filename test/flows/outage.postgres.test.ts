@@ -141,7 +141,7 @@ const follow = Effect.gen(function* () {
 const serves = Effect.fnUntraced(function* (id: string) {
   const { inbox, inlet } = yield* Outage
   const receiver = yield* WebhookReceiver
-  yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
+  yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200)
   const accepted = Effect.gen(function* () {
     const session = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
     assert.match(session.replies.join(), /^250 /)
@@ -164,7 +164,7 @@ const serves = Effect.fnUntraced(function* (id: string) {
 })
 
 describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
-  layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("A running service", (it) => {
+  layer(Outage.layer, { excludeTestServices: true })("A running service", (it) => {
     it.effect("starts to serve once a PostgreSQL started after it answers", () => serves("first"))
 
     it.effect("answers 503 and 451 in time while PostgreSQL is suspended, and recovers", () =>
@@ -231,7 +231,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
         assert.deepStrictEqual([told.isError, told.text], [true, "The database is out of reach. Retry in 5 s"])
         yield* unavailable(settle, "settle")
         yield* proxy.turn("pass")
-        yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
+        yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200)
         assert.strictEqual((yield* settle).json.outcomes[0].delivery.status, "delivered")
         assert.strictEqual((yield* agent.call("list_mail")).json.mails[0].subject, "taken")
       }).pipe(Effect.scoped)

@@ -40,7 +40,7 @@ const send = (port: number, client: string, to: string, subject: string, text = 
 
 layer(
   Layer.merge(TestInlet.layer({ SMTP_XFORWARD_FROM: "127.0.0.1/32", SENDER_CHECKS: "false" }), WebhookReceiver.layer),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  { excludeTestServices: true }
 )("With the settings of the page about Postfix, where", (it) => {
   for (const heading of ["Inlet answers", "Postfix queues"]) {
     it.effect(

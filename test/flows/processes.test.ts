@@ -22,11 +22,11 @@ const mails = (numbers: ReadonlyArray<number>, port: (number: number) => number,
 
 /** The numbers in the subjects that a receiver has got, sorted, once there are this many. */
 const heard = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"], count: number) {
-  const requests = yield* eventually(receiver.all, (all) => all.length >= count, "60 seconds")
+  const requests = yield* eventually(receiver.all, (all) => all.length >= count)
   return requests.map(({ event }) => Number(/\d+/.exec(event.subject)?.[0])).sort((one, other) => one - other)
 })
 
-describe("A database", { timeout: 120_000 }, () => {
+describe("A database", () => {
   it.live("does not open with another SECRETS_KEY", () =>
     Effect.gen(function* () {
       const installation = yield* InletProcess.installation
@@ -52,7 +52,7 @@ describe("A database", { timeout: 120_000 }, () => {
 const hasServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
 
 if (!hasServer) {
-  describe("One folder with an embedded database", { timeout: 120_000 }, () => {
+  describe("One folder with an embedded database", () => {
     it.live("belongs to one process, and a second one refuses to start", () =>
       Effect.gen(function* () {
         const settings = yield* InletProcess.installation
@@ -91,7 +91,7 @@ if (!hasServer) {
 
 // Several processes can share only a server.
 if (hasServer) {
-  describe("Several processes on one PostgreSQL", { timeout: 120_000 }, () => {
+  describe("Several processes on one PostgreSQL", () => {
     /** Their shared settings, and a connection to their database. */
     const sharing = Effect.fnUntraced(function* (installation: typeof InletProcess.installation) {
       const { DATABASE_URL = "", DATA_DIR } = yield* installation

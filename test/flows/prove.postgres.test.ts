@@ -18,38 +18,23 @@ const holds = Effect.fnUntraced(function* (scenario: Scenarios.Scenario, seconds
 })
 
 describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
-  layer(Cluster.layer, { excludeTestServices: true, timeout: "60 seconds" })(
-    "No mail that was answered 250 is lost",
-    (it) => {
-      it.effect("while the service is killed at random with kill -9", () => holds(Scenarios.killed, 7), 90_000)
+  layer(Cluster.layer, { excludeTestServices: true })("No mail that was answered 250 is lost", (it) => {
+    it.effect("while the service is killed at random with kill -9", () => holds(Scenarios.killed, 7))
 
-      it.effect(
-        "while mail comes by HTTP, and the service or the relay dies at random",
-        () => holds(Scenarios.relayKilled, 4),
-        90_000
-      )
+    it.effect("while mail comes by HTTP, and the service or the relay dies at random", () =>
+      holds(Scenarios.relayKilled, 4)
+    )
 
-      it.effect(
-        "while mail comes through the bridge, and the service or workerd is killed at random",
-        () => holds(Scenarios.bridgeKilled, 4),
-        90_000
-      )
+    it.effect("while mail comes through the bridge, and the service or workerd is killed at random", () =>
+      holds(Scenarios.bridgeKilled, 4)
+    )
 
-      it.effect(
-        "while PostgreSQL is restarted at random with -m immediate",
-        () => holds(Scenarios.databaseCrashed, 6),
-        90_000
-      )
+    it.effect("while PostgreSQL is restarted at random with -m immediate", () => holds(Scenarios.databaseCrashed, 6))
 
-      it.effect(
-        "while PostgreSQL is suspended for longer than any timeout",
-        () => holds(Scenarios.databaseFrozen, 1),
-        90_000
-      )
+    it.effect("while PostgreSQL is suspended for longer than any timeout", () => holds(Scenarios.databaseFrozen, 1))
 
-      it.effect("while the raw message disk is full", () => holds(Scenarios.diskFull, 5), 90_000)
+    it.effect("while the raw message disk is full", () => holds(Scenarios.diskFull, 5))
 
-      it.effect("when one of two processes is killed for good", () => holds(Scenarios.oneOfTwoKilled, 4), 90_000)
-    }
-  )
+    it.effect("when one of two processes is killed for good", () => holds(Scenarios.oneOfTwoKilled, 4))
+  })
 })

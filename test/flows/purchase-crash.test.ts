@@ -224,42 +224,38 @@ class Killed extends Context.Service<
 }
 
 layer(Killed.layer.pipe(Layer.provideMerge(Machine.layer("stripe"))), {
-  excludeTestServices: true,
-  timeout: "120 seconds"
+  excludeTestServices: true
 })("kill -9 of the service, for an order paid at Stripe,", (it) => {
   for (const [index, [when, here]] of Object.entries(steps).entries()) {
-    it.effect(
-      `${when}, ends in ${here.refused ? "one refund" : "one registration and one charge"}`,
-      () =>
-        Effect.gen(function* () {
-          const stripe = yield* StripeSimulator
-          const vendor = yield* Vendor
-          const { inlet, orders } = yield* Killed
-          const { before, buyer, name, orderId, paid } = orders[index] ?? (yield* Effect.die("no such order"))
-          assert.deepStrictEqual(yield* before, { status: here.status, registrations: here.registrations[0] })
+    it.effect(`${when}, ends in ${here.refused ? "one refund" : "one registration and one charge"}`, () =>
+      Effect.gen(function* () {
+        const stripe = yield* StripeSimulator
+        const vendor = yield* Vendor
+        const { inlet, orders } = yield* Killed
+        const { before, buyer, name, orderId, paid } = orders[index] ?? (yield* Effect.die("no such order"))
+        assert.deepStrictEqual(yield* before, { status: here.status, registrations: here.registrations[0] })
 
-          const { get, orderThatIs } = customerOf(inlet.call, buyer)
-          yield* orderThatIs(orderId, here.refused ? "refunded" : "completed")
-          // Stripe repeats the callback, as after a lost answer.
-          assert.deepStrictEqual(yield* stripe.send(paid, `${inlet.url}/api/webhooks/stripe`), [200])
+        const { get, orderThatIs } = customerOf(inlet.call, buyer)
+        yield* orderThatIs(orderId, here.refused ? "refunded" : "completed")
+        // Stripe repeats the callback, as after a lost answer.
+        assert.deepStrictEqual(yield* stripe.send(paid, `${inlet.url}/api/webhooks/stripe`), [200])
 
-          assert.strictEqual(yield* vendor.asked("register", name), here.registrations[1])
-          const payments = (yield* stripe.payments).filter(({ metadata }) => metadata.order_id === orderId)
-          assert.deepStrictEqual(
-            payments.map(({ amount, refunded }) => [amount, refunded]),
-            [[price, here.refused ? price : 0]]
-          )
-          const refunds = (yield* stripe.refunds).filter(({ metadata }) => metadata.order_id === orderId)
-          assert.lengthOf(refunds, here.refused ? 1 : 0)
-          const { domains } = (yield* get("/api/domains")).json
-          assert.deepStrictEqual(
-            domains.map(({ domain }: { readonly domain: string }) => domain),
-            here.refused ? [] : [name]
-          )
-          assert.strictEqual((yield* vendor.sale(name)) !== undefined, !here.refused)
-          assert.lengthOf((yield* vendor.zone(name)) ?? [], here.refused ? 0 : 3)
-        }),
-      60_000
+        assert.strictEqual(yield* vendor.asked("register", name), here.registrations[1])
+        const payments = (yield* stripe.payments).filter(({ metadata }) => metadata.order_id === orderId)
+        assert.deepStrictEqual(
+          payments.map(({ amount, refunded }) => [amount, refunded]),
+          [[price, here.refused ? price : 0]]
+        )
+        const refunds = (yield* stripe.refunds).filter(({ metadata }) => metadata.order_id === orderId)
+        assert.lengthOf(refunds, here.refused ? 1 : 0)
+        const { domains } = (yield* get("/api/domains")).json
+        assert.deepStrictEqual(
+          domains.map(({ domain }: { readonly domain: string }) => domain),
+          here.refused ? [] : [name]
+        )
+        assert.strictEqual((yield* vendor.sale(name)) !== undefined, !here.refused)
+        assert.lengthOf((yield* vendor.zone(name)) ?? [], here.refused ? 0 : 3)
+      })
     )
   }
 })
@@ -273,36 +269,33 @@ const buyUnheard = Effect.fnUntraced(function* (buyer: Customer, name: string) {
 
 const hasServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
 
-layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Machine.layer("mock"), { excludeTestServices: true })(
   "kill -9 of the service, for an order paid from the wallet,",
   (it) => {
     for (const [when, here] of Object.entries({
       "when it is registering, after the registrar has registered": registered,
       "when the records are published, before that is recorded": published
     })) {
-      it.effect(
-        `${when}, ends in one registration and one charge`,
-        () =>
-          Effect.gen(function* () {
-            const machine = yield* Machine
-            const vendor = yield* Vendor
-            const name = `${here.status}.com`
-            const buyer = yield* customerAt(yield* machine.running())
-            const reached = yield* hold(here, name)
-            const { answer, orderId } = yield* buyUnheard(buyer, name)
-            yield* reached
-            yield* machine.kill
-            assert.strictEqual((yield* Fiber.join(answer))._tag, "Failure")
+      it.effect(`${when}, ends in one registration and one charge`, () =>
+        Effect.gen(function* () {
+          const machine = yield* Machine
+          const vendor = yield* Vendor
+          const name = `${here.status}.com`
+          const buyer = yield* customerAt(yield* machine.running())
+          const reached = yield* hold(here, name)
+          const { answer, orderId } = yield* buyUnheard(buyer, name)
+          yield* reached
+          yield* machine.kill
+          assert.strictEqual((yield* Fiber.join(answer))._tag, "Failure")
 
-            const again = yield* afterRestart(buyer)
-            yield* again.orderThatIs(orderId, "completed")
-            assert.strictEqual(yield* vendor.asked("register", name), 1)
-            assert.isDefined(yield* vendor.sale(name))
-            const wallet = yield* again.wallet
-            assert.deepStrictEqual(kindsOf(wallet, orderId), ["debit"])
-            assert.deepStrictEqual([wallet.balance_cents, addsUp(wallet)], [5_000 - price, true])
-          }),
-        60_000
+          const again = yield* afterRestart(buyer)
+          yield* again.orderThatIs(orderId, "completed")
+          assert.strictEqual(yield* vendor.asked("register", name), 1)
+          assert.isDefined(yield* vendor.sale(name))
+          const wallet = yield* again.wallet
+          assert.deepStrictEqual(kindsOf(wallet, orderId), ["debit"])
+          assert.deepStrictEqual([wallet.balance_cents, addsUp(wallet)], [5_000 - price, true])
+        })
       )
     }
 
@@ -313,53 +306,50 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
           ["when the refund is done, before that is recorded", true]
         ] as const)
       : []) {
-      it.effect(
-        `${when}, ends in one refund`,
-        () =>
-          Effect.gen(function* () {
-            const machine = yield* Machine
-            const vendor = yield* Vendor
-            const sql = machine.sql ?? (yield* Effect.die("there is no server"))
-            const buyer = yield* customerAt(yield* machine.running())
-            const name = isDone ? "done.com" : "not-done.com"
-            const registering = yield* machine.registrarGate.hold(new RegExp(create), "request")
-            yield* vendor.mishaps("register", refusal(name))
-            const { answer, orderId } = yield* buyUnheard(buyer, name)
-            yield* registering.reached
+      it.effect(`${when}, ends in one refund`, () =>
+        Effect.gen(function* () {
+          const machine = yield* Machine
+          const vendor = yield* Vendor
+          const sql = machine.sql ?? (yield* Effect.die("there is no server"))
+          const buyer = yield* customerAt(yield* machine.running())
+          const name = isDone ? "done.com" : "not-done.com"
+          const registering = yield* machine.registrarGate.hold(new RegExp(create), "request")
+          yield* vendor.mishaps("register", refusal(name))
+          const { answer, orderId } = yield* buyUnheard(buyer, name)
+          yield* registering.reached
 
-            // The refund waits for the wallet, and the following update for the order.
-            const wallet = yield* lock(sql`SELECT 1 FROM wallets WHERE workspace_id = ${buyer.id} FOR UPDATE`)
-            yield* registering.letGo
-            yield* buyer.orderThatIs(orderId, "failed")
-            yield* eventually(waiting, (rows) => rows.length === 1)
-            const order = yield* lock(sql`SELECT 1 FROM orders WHERE id = ${orderId} FOR NO KEY UPDATE`)
-            if (isDone) {
-              yield* wallet.letGo
-              yield* eventually(
-                sql`SELECT 1 FROM wallet_entries WHERE order_id = ${orderId} AND kind = 'refund'`,
-                (rows) => rows.length === 1
-              )
-              yield* eventually(waiting, (rows) => rows.length === 1)
-            }
-            yield* machine.kill
-            // The server would finish a started statement of a dead client.
-            for (const { pid } of yield* waiting) yield* sql`SELECT pg_terminate_backend(${pid})`
+          // The refund waits for the wallet, and the following update for the order.
+          const wallet = yield* lock(sql`SELECT 1 FROM wallets WHERE workspace_id = ${buyer.id} FOR UPDATE`)
+          yield* registering.letGo
+          yield* buyer.orderThatIs(orderId, "failed")
+          yield* eventually(waiting, (rows) => rows.length === 1)
+          const order = yield* lock(sql`SELECT 1 FROM orders WHERE id = ${orderId} FOR NO KEY UPDATE`)
+          if (isDone) {
             yield* wallet.letGo
-            yield* order.letGo
-            yield* Fiber.join(answer)
-
-            const again = yield* afterRestart(buyer)
-            const after = yield* eventually(again.wallet, ({ entries }) => entries.length === 3)
-            assert.deepStrictEqual(kindsOf(after, orderId), ["debit", "refund"])
             yield* eventually(
-              sql`SELECT 1 FROM orders WHERE id = ${orderId} AND NOT refund_due`,
+              sql`SELECT 1 FROM wallet_entries WHERE order_id = ${orderId} AND kind = 'refund'`,
               (rows) => rows.length === 1
             )
-            const { balance_cents } = yield* again.wallet
-            assert.deepStrictEqual([balance_cents, addsUp(yield* again.wallet)], [5_000, true])
-            assert.strictEqual((yield* again.order(orderId)).status, "failed")
-          }),
-        60_000
+            yield* eventually(waiting, (rows) => rows.length === 1)
+          }
+          yield* machine.kill
+          // The server would finish a started statement of a dead client.
+          for (const { pid } of yield* waiting) yield* sql`SELECT pg_terminate_backend(${pid})`
+          yield* wallet.letGo
+          yield* order.letGo
+          yield* Fiber.join(answer)
+
+          const again = yield* afterRestart(buyer)
+          const after = yield* eventually(again.wallet, ({ entries }) => entries.length === 3)
+          assert.deepStrictEqual(kindsOf(after, orderId), ["debit", "refund"])
+          yield* eventually(
+            sql`SELECT 1 FROM orders WHERE id = ${orderId} AND NOT refund_due`,
+            (rows) => rows.length === 1
+          )
+          const { balance_cents } = yield* again.wallet
+          assert.deepStrictEqual([balance_cents, addsUp(yield* again.wallet)], [5_000, true])
+          assert.strictEqual((yield* again.order(orderId)).status, "failed")
+        })
       )
     }
   }

@@ -78,7 +78,7 @@ const clients = [
   ["Postfix as a relay", postfix, [Needs.postfix]]
 ] as const
 
-layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true })(
   "The mail of a foreign sender arrives as sent:",
   (it) => {
     for (const [name, send, needs] of clients) {

@@ -43,7 +43,7 @@ const world = Effect.gen(function* () {
   return { inlets, balancer, bucket, receiver, sql: Context.get(context, SqlClient.SqlClient) }
 }).pipe(Effect.provide(NodeServices.layer))
 
-describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Needs.haproxy) }, () => {
+describe("Two processes behind HAProxy", Needs.options(Needs.haproxy), () => {
   it.live("see the address of each client and share the load", () =>
     Effect.gen(function* () {
       const { balancer, inlets, receiver } = yield* world
@@ -104,8 +104,7 @@ describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Ne
       yield* sql`UPDATE deliveries SET leased_until = now() - interval '1 second' WHERE leased_until IS NOT NULL`
       yield* eventually(
         sql`SELECT 1 FROM deliveries WHERE status = 'delivered'`,
-        (rows) => rows.length >= numbers.length,
-        "60 seconds"
+        (rows) => rows.length >= numbers.length
       )
       const heard = new Map((yield* receiver.all).map(({ event }) => [String(event.event_id), String(event.subject)]))
       assert.sameMembers(

@@ -80,7 +80,7 @@ describe("The README", () => {
     assert.deepStrictEqual(blocks("README.md"), ["npm ci && npm start\n", "npm ci && npm test\n"]))
 })
 
-layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The tutorials", (it) => {
+layer(Started.layer, { excludeTestServices: true })("The tutorials", (it) => {
   it.effect(
     "work word for word when their blocks are pasted into one terminal",
     () =>

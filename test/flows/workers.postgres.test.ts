@@ -63,7 +63,7 @@ const rowsRead = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, started:
   return row?.count ?? Number.NaN
 })
 
-describe("Workers in separate processes", { timeout: 150_000 }, () => {
+describe("Workers in separate processes", () => {
   it.live("deliver each of 10,000 deliveries once, with at most 64 concurrent requests to a webhook", () =>
     Effect.gen(function* () {
       const { settings, sql, world } = yield* shared

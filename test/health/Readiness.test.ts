@@ -30,7 +30,7 @@ const full = new RawStoreError({ cause: "No space left on device" })
 const noStore = "Raw messages can't be written: see whether their disk is full (df, df -i) or their bucket gone"
 const noDatabase = "The database takes no writes: see whether its disk is full (df, df -i), or whether it is a standby"
 
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A process is ready", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("A process is ready", (it) => {
   it.effect("if database and raw store accept writes, or without the role smtp the database alone", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* said("http,smtp,worker"), "ready")
@@ -96,7 +96,7 @@ const InBucket = Layer.unwrap(Effect.map(S3Server, ({ settings }) => TestInlet.l
   Layer.provideMerge(S3Server.layer)
 )
 
-layer(InBucket, { excludeTestServices: true, timeout: "60 seconds" })("/ready", (it) => {
+layer(InBucket, { excludeTestServices: true })("/ready", (it) => {
   it.effect("is 503 while the bucket is gone, and 200 again afterwards", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestInlet } from "../TestInlet.ts"
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The health of a domain", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("The health of a domain", (it) => {
   it.effect("says that mail can't be stored while the database takes no writes", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

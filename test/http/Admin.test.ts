@@ -41,7 +41,7 @@ const idsOf = ({ json }: Answer) => json.domains.map(({ id }: { readonly id: str
 describe("The operator routes", () => {
   layer(
     Layer.merge(TestInlet.layer({ ADMIN_TOKEN: operator.key, WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiver.layer),
-    { excludeTestServices: true, timeout: "60 seconds" }
+    { excludeTestServices: true }
   )("with ADMIN_TOKEN", (it) => {
     it.effect("do not exist without the token", () =>
       Effect.gen(function* () {
@@ -215,7 +215,7 @@ describe("The operator routes", () => {
     )
   })
 
-  layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("in development", (it) => {
+  layer(TestInlet.layer(), { excludeTestServices: true })("in development", (it) => {
     it.effect("accept the token in DATA_DIR, whose file only its owner can read", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

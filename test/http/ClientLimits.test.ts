@@ -30,8 +30,7 @@ const openDemo = Effect.fnUntraced(function* (forwardedFor: string) {
 const statuses = (answers: ReadonlyArray<{ readonly status: number }>) => answers.map(({ status }) => status).sort()
 
 layer(TestInlet.layer({ ...production, WORKSPACE_CREATION: "admin", ADMIN_TOKEN: "operator-token-1" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("In production with WORKSPACE_CREATION=admin, the operator", (it) => {
   it.effect("creates more workspaces a day than a stranger may", () =>
     Effect.gen(function* () {
@@ -52,7 +51,7 @@ layer(TestInlet.layer({ ...production, WORKSPACE_CREATION: "admin", ADMIN_TOKEN:
   )
 })
 
-layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestServices: true })(
   "In production behind one proxy, a client",
   (it) => {
     it.effect("creates three workspaces a day, and the fourth is 429 until midnight UTC", () =>
@@ -158,26 +157,22 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
   }
 )
 
-layer(TestInlet.layer(production), { excludeTestServices: true, timeout: "60 seconds" })(
-  "In production without a proxy, a client",
-  (it) => {
-    it.effect("is the address of its connection, whatever its headers say", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const answers = yield* Effect.forEach(["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"], (spoof) =>
-          create(spoof)
-        )
-        assert.deepStrictEqual(statuses(answers), [201, 201, 201, 429])
-        const rows = yield* sql`SELECT client, count FROM client_limits`
-        assert.deepStrictEqual(rows, [{ client: "127.0.0.1", count: 3 }])
-      })
-    )
-  }
-)
+layer(TestInlet.layer(production), { excludeTestServices: true })("In production without a proxy, a client", (it) => {
+  it.effect("is the address of its connection, whatever its headers say", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const answers = yield* Effect.forEach(["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"], (spoof) =>
+        create(spoof)
+      )
+      assert.deepStrictEqual(statuses(answers), [201, 201, 201, 429])
+      const rows = yield* sql`SELECT client, count FROM client_limits`
+      assert.deepStrictEqual(rows, [{ client: "127.0.0.1", count: 3 }])
+    })
+  )
+})
 
 layer(TestInlet.layer({ ...production, WORKSPACES_PER_IP_PER_DAY: "0" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("With WORKSPACES_PER_IP_PER_DAY=0, a client", (it) => {
   it.effect("creates any number of workspaces", () =>
     Effect.gen(function* () {
@@ -187,8 +182,7 @@ layer(TestInlet.layer({ ...production, WORKSPACES_PER_IP_PER_DAY: "0" }), {
 })
 
 layer(TestInlet.layer({ ...production, ADMIN_TOKEN: "operator-token-1", WORKSPACES_PER_IP_PER_DAY: "1" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("In production with the operator's token, a client", (it) => {
   it.effect("creates workspaces beyond the limit of strangers", () =>
     Effect.gen(function* () {
@@ -200,7 +194,7 @@ layer(TestInlet.layer({ ...production, ADMIN_TOKEN: "operator-token-1", WORKSPAC
   )
 })
 
-layer(TestInlet.layer({ WORKSPACES_PER_IP_PER_DAY: "1" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ WORKSPACES_PER_IP_PER_DAY: "1" }), { excludeTestServices: true })(
   "In development, a client",
   (it) => {
     it.effect("creates any number of workspaces", () =>

@@ -17,8 +17,7 @@ const list = Effect.fnUntraced(function* (path: string, key: string) {
 })
 
 layer(TestInlet.layer({ ADMIN_TOKEN: operator, MAX_DOMAINS_PER_WORKSPACE: "0" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The list of domains", (it) => {
   it.effect("has 100 domains a page, newest first, with a cursor for older ones", () =>
     Effect.gen(function* () {

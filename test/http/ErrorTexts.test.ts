@@ -5,7 +5,7 @@ import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("An error", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("An error", (it) => {
   it.effect("about a key says whether it is missing, truncated, wrong or revoked", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

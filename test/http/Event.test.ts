@@ -35,7 +35,7 @@ const download = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, path: string
   })
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("An event", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("An event", (it) => {
   it.effect("has the same form as in the list", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

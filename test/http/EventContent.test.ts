@@ -4,7 +4,7 @@ import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The content of an event", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("The content of an event", (it) => {
   it.effect("is read as Markdown in slices, with hidden words on request", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

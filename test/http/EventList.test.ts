@@ -34,8 +34,7 @@ const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>
 })
 
 layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiver.layer), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The event list", (it) => {
   it.effect("is empty at first", () =>
     Effect.gen(function* () {

@@ -11,7 +11,7 @@ const agedBy16Days = (id: string) => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`
 }
 
-layer(TestInlet.layer({ RETENTION_DAYS: "14" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ RETENTION_DAYS: "14" }), { excludeTestServices: true })(
   "An event that retention removed",
   (it) => {
     const mailed = Effect.gen(function* () {

@@ -42,15 +42,14 @@ class Generated extends Context.Service<Generated, { readonly folder: string }>(
 const Told = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
 
 layer(Generated.layer.pipe(Layer.provideMerge(TestInlet.layer()), Layer.provideMerge(NodeServices.layer)), {
-  excludeTestServices: true,
-  timeout: "300 seconds"
+  excludeTestServices: true
 })("A client generated from the OpenAPI document", (it) => {
   it.effect.each(["openapiTypescript", "heyApi"])("compiles and completes the tour against the service: %s", (name) =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { folder } = yield* Generated
       const client = yield* Program.start(process.execPath, [`out/${name}.js`, inlet.url], { cwd: folder })
-      const first = yield* eventually(client.stdout, (text) => text.includes("\n"), "60 seconds")
+      const first = yield* eventually(client.stdout, (text) => text.includes("\n"))
       yield* Mail.send(inlet.smtpPort, { to: first.trim(), from: "Ada <ada@sender.example>", subject: name })
       assert.strictEqual(yield* client.exitCode, 0, yield* client.stderr)
       const [, told = ""] = (yield* client.stdout).trim().split("\n")

@@ -75,7 +75,7 @@ const withMail = Effect.gen(function* () {
   return { ...inbox, eventId: event.event_id as string, attemptId: attempts.json.deliveryAttempts[0].id as string }
 })
 
-layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true })(
   "Another workspace's ids",
   (it) => {
     it.effect("answer 404 exactly as unknown ids, and change nothing", () =>

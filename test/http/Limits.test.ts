@@ -9,7 +9,7 @@ import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
 import * as UnreadAnswer from "../UnreadAnswer.ts"
 
-const options = { excludeTestServices: true, timeout: "60 seconds" } as const
+const options = { excludeTestServices: true } as const
 
 interface Page {
   readonly events: ReadonlyArray<{ readonly event_id: string; readonly subject: string; readonly text: string }>
@@ -163,58 +163,52 @@ layer(
     HTTP_MAX_ANSWER_BYTES_PER_WORKSPACE: `${3.5 * heavyBytes}`,
     HTTP_REQUESTS_PER_SECOND: "0"
   }),
-  { ...options, timeout: "120 seconds" }
+  { ...options }
 )("Unread answers", (it) => {
-  it.effect(
-    "are limited in memory: more answer 429 for one client and 503 for all until they are sent",
-    () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const port = Number(new URL(inlet.url).port)
-        const one = yield* withHeavyEvent
-        const other = yield* withHeavyEvent
-        const third = yield* withHeavyEvent
-        const small = yield* withMails(10)
-        const unread = (inbox: typeof one, times: number) => Effect.replicateEffect(unreadAnswer(port, inbox), times)
-        const status = (inbox: typeof one) =>
-          Effect.map(inlet.call("HEAD", inbox.list, { key: inbox.key }), ({ headers, status }) => {
-            if (status !== 200) assert.match(headers["retry-after"] ?? "", /^\d+$/)
-            return status
-          })
+  it.effect("are limited in memory: more answer 429 for one client and 503 for all until they are sent", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const port = Number(new URL(inlet.url).port)
+      const one = yield* withHeavyEvent
+      const other = yield* withHeavyEvent
+      const third = yield* withHeavyEvent
+      const small = yield* withMails(10)
+      const unread = (inbox: typeof one, times: number) => Effect.replicateEffect(unreadAnswer(port, inbox), times)
+      const status = (inbox: typeof one) =>
+        Effect.map(inlet.call("HEAD", inbox.list, { key: inbox.key }), ({ headers, status }) => {
+          if (status !== 200) assert.match(headers["retry-after"] ?? "", /^\d+$/)
+          return status
+        })
 
-        const ofOne = yield* unread(one, 3)
-        assert.strictEqual(yield* status(one), 429)
-        assert.strictEqual(yield* status(other), 200)
-        const ofOther = yield* unread(other, 2)
-        assert.strictEqual(yield* status(third), 503)
-        assert.strictEqual(yield* status(small), 200)
-        for (const { rest } of [...ofOne, ...ofOther]) assert.isAbove(yield* rest, heavyBytes)
-        yield* Effect.forEach([one, other, third], (inbox) => eventually(status(inbox), (now) => now === 200))
-      }),
-    60_000
+      const ofOne = yield* unread(one, 3)
+      assert.strictEqual(yield* status(one), 429)
+      assert.strictEqual(yield* status(other), 200)
+      const ofOther = yield* unread(other, 2)
+      assert.strictEqual(yield* status(third), 503)
+      assert.strictEqual(yield* status(small), 200)
+      for (const { rest } of [...ofOne, ...ofOther]) assert.isAbove(yield* rest, heavyBytes)
+      yield* Effect.forEach([one, other, third], (inbox) => eventually(status(inbox), (now) => now === 200))
+    })
   )
 
-  it.effect(
-    "are waited for by a stream, which continues once they are sent",
-    () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const port = Number(new URL(inlet.url).port)
-        const inbox = yield* withHeavyEvent
-        const { json } = yield* inlet.call("GET", `${inbox.list}?limit=1&order=asc`, { key: inbox.key })
-        const unread = yield* Effect.replicateEffect(unreadAnswer(port, inbox), 3)
-        const { status } = yield* inlet.call("HEAD", inbox.list, { key: inbox.key })
-        assert.strictEqual(status, 429)
-        const stream = yield* UnreadAnswer.ask(port, `${inbox.list}/stream`, {
-          headers: { ...bearer(inbox.key), "last-event-id": json.events[0].event_id }
-        })
-        yield* Effect.forkChild(stream.rest)
-        yield* OpenWaits.are(1)
-        assert.isBelow(yield* stream.bytes, 10_000)
-        for (const { rest } of unread) assert.isAbove(yield* rest, heavyBytes)
-        yield* eventually(stream.bytes, (bytes) => bytes > heavyBytes, "30 seconds")
-      }),
-    60_000
+  it.effect("are waited for by a stream, which continues once they are sent", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const port = Number(new URL(inlet.url).port)
+      const inbox = yield* withHeavyEvent
+      const { json } = yield* inlet.call("GET", `${inbox.list}?limit=1&order=asc`, { key: inbox.key })
+      const unread = yield* Effect.replicateEffect(unreadAnswer(port, inbox), 3)
+      const { status } = yield* inlet.call("HEAD", inbox.list, { key: inbox.key })
+      assert.strictEqual(status, 429)
+      const stream = yield* UnreadAnswer.ask(port, `${inbox.list}/stream`, {
+        headers: { ...bearer(inbox.key), "last-event-id": json.events[0].event_id }
+      })
+      yield* Effect.forkChild(stream.rest)
+      yield* OpenWaits.are(1)
+      assert.isBelow(yield* stream.bytes, 10_000)
+      for (const { rest } of unread) assert.isAbove(yield* rest, heavyBytes)
+      yield* eventually(stream.bytes, (bytes) => bytes > heavyBytes)
+    })
   )
 })
 
@@ -227,29 +221,26 @@ layer(
   }),
   options
 )("Unread answers after HTTP_READ_TIMEOUT", (it) => {
-  it.effect(
-    "are cut for a client that reads nothing, but not for a slow or waiting one",
-    () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const port = Number(new URL(inlet.url).port)
-        const { domainId, key, list } = yield* withHeavyEvent
-        const [unread, slow] = yield* Effect.all([
-          UnreadAnswer.ask(port, list, { headers: bearer(key) }),
-          UnreadAnswer.ask(port, list, { headers: bearer(key) })
-        ])
-        const reading = yield* Effect.forkChild(slow.trickle)
-        const wait = yield* Effect.forkChild(
-          inlet.call("GET", `/api/domains/${domainId}/events?wait=8&from=nobody@nowhere.example`, { key })
-        )
-        // Twice the limit. The kernel tells the service of progress only after 1.4 MB, a third of what it holds.
-        yield* Effect.sleep("7 seconds")
-        yield* Fiber.interrupt(reading)
-        assert.isAbove(yield* slow.rest, heavyBytes)
-        assert.isBelow(yield* unread.rest, heavyBytes)
-        assert.strictEqual((yield* Fiber.join(wait)).status, 200)
-      }),
-    60_000
+  it.effect("are cut for a client that reads nothing, but not for a slow or waiting one", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const port = Number(new URL(inlet.url).port)
+      const { domainId, key, list } = yield* withHeavyEvent
+      const [unread, slow] = yield* Effect.all([
+        UnreadAnswer.ask(port, list, { headers: bearer(key) }),
+        UnreadAnswer.ask(port, list, { headers: bearer(key) })
+      ])
+      const reading = yield* Effect.forkChild(slow.trickle)
+      const wait = yield* Effect.forkChild(
+        inlet.call("GET", `/api/domains/${domainId}/events?wait=8&from=nobody@nowhere.example`, { key })
+      )
+      // Twice the limit. The kernel tells the service of progress only after 1.4 MB, a third of what it holds.
+      yield* Effect.sleep("7 seconds")
+      yield* Fiber.interrupt(reading)
+      assert.isAbove(yield* slow.rest, heavyBytes)
+      assert.isBelow(yield* unread.rest, heavyBytes)
+      assert.strictEqual((yield* Fiber.join(wait)).status, 200)
+    })
   )
 })
 

@@ -7,8 +7,7 @@ import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 
 layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerNodeHttp), {
-  excludeTestServices: true,
-  timeout: "120 seconds"
+  excludeTestServices: true
 })("A process without the role http", (it) => {
   it.effect("serves its metrics and its state at METRICS_PORT, and nothing else", () =>
     Effect.gen(function* () {

@@ -98,7 +98,7 @@ const assertUnavailable = Effect.fnUntraced(function* (path: string) {
   assert.isBelow(Duration.toMillis(time), 8_000)
 })
 
-const options = { excludeTestServices: true, timeout: "60 seconds" } as const
+const options = { excludeTestServices: true } as const
 
 describe("While the database", () => {
   layer(nobodyListens, options)("is down", (it) => {

@@ -12,8 +12,7 @@ const assets = {
 }
 
 layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/a="><b>` }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The pages", (it) => {
   it.effect("are served with their assets under the right types", () =>
     Effect.gen(function* () {
@@ -131,7 +130,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/a="><b>` 
   )
 })
 
-layer(TestInlet.layer({ WORKSPACE_CREATION: "admin" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ WORKSPACE_CREATION: "admin" }), { excludeTestServices: true })(
   "The first page of a private service",
   (it) => {
     it.effect("offers no demo and no call that would be refused", () =>

@@ -52,8 +52,7 @@ const taker = Effect.gen(function* () {
 const took = { statusCode: 200, durationMs: 12, responseBody: "ok" }
 
 layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A pull delivery", (it) => {
   it.effect("has the request of its webhook, and its first 2xx marks it delivered and the domain live", () =>
     Effect.gen(function* () {

@@ -9,7 +9,7 @@ const isWaiting = Effect.flatMap(
   (sql) => sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 )
 
-layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "0" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "0" }), { excludeTestServices: true })(
   "A request for a domain or workspace that is removed meanwhile",
   (it) => {
     const cases = {

@@ -54,7 +54,7 @@ const World = Layer.merge(
   WebhookReceiver.layer
 )
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery of an event", (it) => {
+layer(World, { excludeTestServices: true })("The delivery of an event", (it) => {
   describe("by deliver-now", () => {
     it.effect("is attempted at once, and a failure leaves its schedule as it was", () =>
       Effect.gen(function* () {

@@ -27,8 +27,7 @@ const withDead = Effect.fnUntraced(function* (count: number) {
 })
 
 layer(TestInlet.layer({ REPLAYS_PER_MINUTE: "0" }).pipe(Layer.provideMerge(WebhookReceiver.layer)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A replay job of the API", (it) => {
   it.effect("tells which deliveries failed because their webhook takes none", () =>
     Effect.gen(function* () {
@@ -46,8 +45,7 @@ layer(TestInlet.layer({ REPLAYS_PER_MINUTE: "0" }).pipe(Layer.provideMerge(Webho
       const started = yield* inlet.call("POST", path, { key, body: { status: "held" } })
       const { json } = yield* eventually(
         inlet.call("GET", `${path}/${started.json.id}`, { key }),
-        ({ json }) => json.state === "done",
-        "30 seconds"
+        ({ json }) => json.state === "done"
       )
       assert.deepInclude(json, { total: 3, queued: 0, delivered: 0, failed: 3, unserved: 3 })
     })
@@ -69,11 +67,7 @@ layer(TestInlet.layer({ REPLAYS_PER_MINUTE: "0" }).pipe(Layer.provideMerge(Webho
         total: 30,
         finished_at: null
       })
-      const { json } = yield* eventually(
-        call("GET", `/${started.json.id}`),
-        ({ json }) => json.state === "done",
-        "30 seconds"
-      )
+      const { json } = yield* eventually(call("GET", `/${started.json.id}`), ({ json }) => json.state === "done")
       assert.deepInclude(json, { total: 30, queued: 30, delivered: 30, failed: 0 })
       const requests = yield* receiver.all
       assert.sameMembers(

@@ -35,7 +35,7 @@ const speak = (url: string, ...pieces: ReadonlyArray<string | Buffer>) =>
 
 const head = (...lines: ReadonlyArray<string>) => `${[...lines, "Host: inlet.example"].join("\r\n")}\r\n\r\n`
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Requests", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("Requests", (it) => {
   describe("for an unknown route", () => {
     it.effect("answer 404, also without a key", () =>
       Effect.gen(function* () {

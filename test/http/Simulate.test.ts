@@ -41,7 +41,7 @@ const World = Layer.merge(
   WebhookReceiver.layer
 )
 
-layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated mail", (it) => {
+layer(World, { excludeTestServices: true })("A simulated mail", (it) => {
   it.effect("becomes the same event as over SMTP, except for ids, times and envelope", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -360,8 +360,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
 })
 
 layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "2", MAX_EMAILS_PER_SENDER_PER_DAY: "1" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A simulated mail", (it) => {
   it.effect(
     "counts toward the daily quota of the workspace, not of a client address, and answers 429 until midnight UTC",
@@ -382,8 +381,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "2", MAX_EMA
 })
 
 layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), {
-  excludeTestServices: true,
-  timeout: "90 seconds"
+  excludeTestServices: true
 })("A simulated mail at a process with only the role http", (it) => {
   it.effect("is parsed there and returned to a waiting request, and a worker delivers it", () =>
     Effect.gen(function* () {

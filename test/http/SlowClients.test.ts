@@ -49,53 +49,49 @@ const open = Effect.fnUntraced(function* () {
 const dribble = (write: (text: string) => Effect.Effect<void>, text: string) =>
   Effect.forever(Effect.andThen(write(text), Effect.sleep("50 millis")))
 
-layer(TestInlet.layer().pipe(Layer.provide(impatient)), { excludeTestServices: true, timeout: "60 seconds" })(
-  "A slow client",
-  (it) => {
-    it.effect("with a slow header is answered 408 and disconnected", () =>
-      Effect.gen(function* () {
-        const silent = yield* open()
-        const half = yield* open()
-        yield* half.write("GET /health HTTP/1.1\r\nHost: inlet.ex")
-        const slow = yield* open()
-        yield* slow.write("GET /health HTTP/1.1\r\nX-Slow: ")
-        yield* Effect.forkChild(dribble(slow.write, "x"))
-        for (const { closed } of [half, slow]) assert.match(yield* closed, /^HTTP\/1\.1 408 /)
-        yield* silent.closed
-      })
-    )
+layer(TestInlet.layer().pipe(Layer.provide(impatient)), { excludeTestServices: true })("A slow client", (it) => {
+  it.effect("with a slow header is answered 408 and disconnected", () =>
+    Effect.gen(function* () {
+      const silent = yield* open()
+      const half = yield* open()
+      yield* half.write("GET /health HTTP/1.1\r\nHost: inlet.ex")
+      const slow = yield* open()
+      yield* slow.write("GET /health HTTP/1.1\r\nX-Slow: ")
+      yield* Effect.forkChild(dribble(slow.write, "x"))
+      for (const { closed } of [half, slow]) assert.match(yield* closed, /^HTTP\/1\.1 408 /)
+      yield* silent.closed
+    })
+  )
 
-    it.effect("with a slow body is answered 408 and disconnected, and changes nothing", () =>
-      Effect.gen(function* () {
-        const head = "POST /api/workspaces HTTP/1.1\r\nHost: inlet.example\r\nContent-Type: application/json\r\n"
-        const announced = yield* open()
-        yield* announced.write(`${head}Content-Length: 1000\r\n\r\n{"name":"`)
-        yield* Effect.forkChild(dribble(announced.write, "x"))
-        const chunked = yield* open()
-        yield* chunked.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
-        yield* Effect.forkChild(dribble(chunked.write, "1\r\nx\r\n"))
-        for (const { closed } of [announced, chunked]) assert.match(yield* closed, /^HTTP\/1\.1 408 /)
-      })
-    )
+  it.effect("with a slow body is answered 408 and disconnected, and changes nothing", () =>
+    Effect.gen(function* () {
+      const head = "POST /api/workspaces HTTP/1.1\r\nHost: inlet.example\r\nContent-Type: application/json\r\n"
+      const announced = yield* open()
+      yield* announced.write(`${head}Content-Length: 1000\r\n\r\n{"name":"`)
+      yield* Effect.forkChild(dribble(announced.write, "x"))
+      const chunked = yield* open()
+      yield* chunked.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
+      yield* Effect.forkChild(dribble(chunked.write, "1\r\nx\r\n"))
+      for (const { closed } of [announced, chunked]) assert.match(yield* closed, /^HTTP\/1\.1 408 /)
+    })
+  )
 
-    it.effect("with a stream or a wait is not disconnected", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const { domainId, key } = yield* inlet.inbox()
-        const [time, { status }] = yield* Effect.timed(
-          inlet.call("GET", `/api/domains/${domainId}/events?wait=3`, { key })
-        )
-        assert.strictEqual(status, 200)
-        assert.isAtLeast(Duration.toMillis(time), 2_900)
-      })
-    )
-  }
-)
+  it.effect("with a stream or a wait is not disconnected", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domainId, key } = yield* inlet.inbox()
+      const [time, { status }] = yield* Effect.timed(
+        inlet.call("GET", `/api/domains/${domainId}/events?wait=3`, { key })
+      )
+      assert.strictEqual(status, 200)
+      assert.isAtLeast(Duration.toMillis(time), 2_900)
+    })
+  )
+})
 
 // All of them have the same client address.
 layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS_PER_IP: "0" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("Many concurrent clients", (it) => {
   it.effect("leave room for others: 300 silent ones, 300 in the middle of a request, 100 that wait", () =>
     Effect.gen(function* () {

@@ -98,8 +98,7 @@ const operations = ({ paths }: Document) =>
   )
 
 layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The system routes", (it) => {
   it.effect("report liveness and the state of the database", () =>
     Effect.gen(function* () {

@@ -8,8 +8,7 @@ import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_MINUTE: "0" }), WebhookReceiver.layer), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A webhook", (it) => {
   const tested = Effect.fnUntraced(function* (url?: string) {
     const inlet = yield* TestInlet

@@ -14,7 +14,7 @@ const settings = {
   RETENTION_DAYS: "0"
 }
 
-layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 seconds" })("GET /api/workspace", (it) => {
+layer(TestInlet.layer(settings), { excludeTestServices: true })("GET /api/workspace", (it) => {
   it.effect("returns the workspace of the key, its limits and its usage of today", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -74,8 +74,7 @@ layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 secon
 const often = Layer.succeed(DayCounter.Interval, "50 millis")
 
 layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }).pipe(Layer.provide(often)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("GET /api/workspace without a daily limit", (it) => {
   it.effect("returns the usage of today by the statistics", () =>
     Effect.gen(function* () {

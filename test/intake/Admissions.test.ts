@@ -29,7 +29,7 @@ const statementsOfTwo = Effect.fnUntraced(function* (mayWait: boolean) {
   return statements
 }, Effect.scoped)
 
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A lookup of a domain", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("A lookup of a domain", (it) => {
   it.effect("waits for no later one", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* statementsOfTwo(false), 2)

@@ -15,7 +15,7 @@ const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   `
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A retried message", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("A retried message", (it) => {
   it.effect("is answered 250 without a second event, copy or charge to the quota", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

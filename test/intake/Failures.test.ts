@@ -92,7 +92,7 @@ const keptOf = (domainId: string) =>
 
 const message = "Message-ID: <1@sender.example>\r\nSubject: kept or not\r\n\r\n"
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A message that cannot be stored", (it) => {
+layer(World, { excludeTestServices: true })("A message that cannot be stored", (it) => {
   it.effect("because the raw store fails is answered 451, and the next one is stored", () =>
     Effect.gen(function* () {
       const port = yield* SmtpPort

@@ -52,36 +52,33 @@ const accepted = (
   }
 }
 
-layer(TestInlet.layer({ ROLES: "http" }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "Messages that come at once",
-  (it) => {
-    it.effect("share a statement, also if some of them are the same", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const sql = yield* SqlClient.SqlClient
-        const inbox = yield* inlet.inbox()
-        let statements = 0
-        const count = <A>(statement: A) =>
-          Effect.sync(() => {
-            statements++
-            return statement
-          })
-        const insert = yield* Effect.provideService(
-          InboundEmails.make({ emailsPerDay: 1_000 }),
-          CurrentTransformer,
-          count
-        )
-        const keys = [1, 2, 1, 3, 1]
-        const states = yield* Effect.forEach(keys, (key) => insert(accepted(inbox, key)), { concurrency: "unbounded" })
-        assert.deepStrictEqual(states, ["kept", "kept", "seen", "kept", "seen"])
-        assert.strictEqual(statements, 1)
-        assert.strictEqual(yield* insert(accepted(inbox, 2)), "seen")
-        assert.lengthOf(yield* sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${inbox.domainId}`, 3)
-        assert.lengthOf(
-          yield* sql`SELECT 1 FROM daily_intake WHERE accepted = 3 AND workspace_id = (SELECT workspace_id FROM domains WHERE id = ${inbox.domainId})`,
-          1
-        )
-      }).pipe(Effect.scoped)
-    )
-  }
-)
+layer(TestInlet.layer({ ROLES: "http" }), { excludeTestServices: true })("Messages that come at once", (it) => {
+  it.effect("share a statement, also if some of them are the same", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      let statements = 0
+      const count = <A>(statement: A) =>
+        Effect.sync(() => {
+          statements++
+          return statement
+        })
+      const insert = yield* Effect.provideService(
+        InboundEmails.make({ emailsPerDay: 1_000 }),
+        CurrentTransformer,
+        count
+      )
+      const keys = [1, 2, 1, 3, 1]
+      const states = yield* Effect.forEach(keys, (key) => insert(accepted(inbox, key)), { concurrency: "unbounded" })
+      assert.deepStrictEqual(states, ["kept", "kept", "seen", "kept", "seen"])
+      assert.strictEqual(statements, 1)
+      assert.strictEqual(yield* insert(accepted(inbox, 2)), "seen")
+      assert.lengthOf(yield* sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${inbox.domainId}`, 3)
+      assert.lengthOf(
+        yield* sql`SELECT 1 FROM daily_intake WHERE accepted = 3 AND workspace_id = (SELECT workspace_id FROM domains WHERE id = ${inbox.domainId})`,
+        1
+      )
+    }).pipe(Effect.scoped)
+  )
+})

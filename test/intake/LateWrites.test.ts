@@ -61,7 +61,7 @@ const worldWith = (env: Readonly<Record<string, string>> = {}) =>
     Layer.provide(ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: { ...room, ...env } }), { asPrimary: true }))
   )
 
-const options = { excludeTestServices: true, timeout: "60 seconds" } as const
+const options = { excludeTestServices: true } as const
 
 /** Hands a message over, and returns its refusal after 8 seconds in which the raw store hangs. */
 const refusalOf = Effect.fnUntraced(function* <A, E, R>(receive: Effect.Effect<A, E, R>) {

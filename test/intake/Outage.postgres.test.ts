@@ -106,7 +106,7 @@ const refusedInTime = Effect.fnUntraced(function* (said: Effect.Effect<string>) 
   assert.isBelow(Duration.toMillis(time), 10_000)
 })
 
-layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("While PostgreSQL", (it) => {
+layer(Outage.layer, { excludeTestServices: true })("While PostgreSQL", (it) => {
   it.effect("is stopped, the sender receives 451, and mail is accepted again afterwards", () =>
     Effect.gen(function* () {
       const { address, port, turn } = yield* Outage

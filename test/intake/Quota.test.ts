@@ -6,7 +6,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const message = (subject: string) => `Subject: ${subject}\r\n\r\n`
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The daily quota", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("The daily quota", (it) => {
   it.effect("accepts the hundredth message of a day, and then answers RCPT with 452 4.2.2", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -146,7 +146,7 @@ const counted = Effect.gen(function* () {
   return rows[0]?.count ?? 0
 })
 
-layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServices: true })(
   "The quota of a client address",
   (it) => {
     it.effect("prevents one client from using up a workspace's quota, and answers it 452", () =>

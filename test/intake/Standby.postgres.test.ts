@@ -58,7 +58,7 @@ const cancelWait = Effect.gen(function* () {
 })
 
 describe("While the synchronous standby is gone", Needs.options(Needs.cluster), () => {
-  layer(PrimaryAndStandby.layer, { excludeTestServices: true, timeout: "60 seconds" })("the primary", (it) => {
+  layer(PrimaryAndStandby.layer, { excludeTestServices: true })("the primary", (it) => {
     it.effect("gives 451 for mail that no standby has, also for its retry and if the wait is cancelled", () =>
       Effect.gen(function* () {
         const { awaited, follows, primary } = yield* PrimaryAndStandby

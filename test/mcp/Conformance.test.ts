@@ -43,24 +43,21 @@ const scenarios = [
 ]
 
 describe("The conformance suite of MCP", () => {
-  it.live(
-    "passes the server scenarios, including dns-rebinding",
-    () =>
-      Effect.gen(function* () {
-        const port = yield* Ports.free
-        const url = `http://localhost:${port}`
-        const inlet = yield* Layer.build(TestInlet.layer({ SERVICE_PUBLIC_URL: url }))
-        const { stdout } = yield* Effect.gen(function* () {
-          yield* keyed(port, (yield* (yield* TestInlet).inbox()).key)
-          // Without an output option it writes its results into the working folder.
-          const fs = yield* FileSystem.FileSystem
-          const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-conformance-" })
-          const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-          return yield* Program.run(process.execPath, [suite, "server", "--url", `${url}/mcp`, "-o", folder])
-        }).pipe(Effect.provide(inlet))
-        const [, summary = ""] = stdout.split("=== SUMMARY ===")
-        for (const name of scenarios) assert.match(summary, new RegExp(`^✓ ${name}: [1-9]\\d* passed, 0 failed$`, "m"))
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    120_000
+  it.live("passes the server scenarios, including dns-rebinding", () =>
+    Effect.gen(function* () {
+      const port = yield* Ports.free
+      const url = `http://localhost:${port}`
+      const inlet = yield* Layer.build(TestInlet.layer({ SERVICE_PUBLIC_URL: url }))
+      const { stdout } = yield* Effect.gen(function* () {
+        yield* keyed(port, (yield* (yield* TestInlet).inbox()).key)
+        // Without an output option it writes its results into the working folder.
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-conformance-" })
+        const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+        return yield* Program.run(process.execPath, [suite, "server", "--url", `${url}/mcp`, "-o", folder])
+      }).pipe(Effect.provide(inlet))
+      const [, summary = ""] = stdout.split("=== SUMMARY ===")
+      for (const name of scenarios) assert.match(summary, new RegExp(`^✓ ${name}: [1-9]\\d* passed, 0 failed$`, "m"))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

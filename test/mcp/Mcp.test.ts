@@ -47,8 +47,7 @@ const session = Effect.fnUntraced(function* (key: string) {
 })
 
 layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SECOND: "100" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("MCP", (it) => {
   it.effect("finds one of many domains, those that take mail first, and tells how many it leaves out", () =>
     Effect.gen(function* () {

@@ -30,7 +30,7 @@ const receive = Effect.fnUntraced(function* (
 /** Two processes on one database have the same. */
 const shared = { SECRETS_KEY: Buffer.alloc(32, 5).toString("base64") }
 
-layer(TestInlet.layer(shared), { excludeTestServices: true, timeout: "60 seconds" })("wait_for_code", (it) => {
+layer(TestInlet.layer(shared), { excludeTestServices: true })("wait_for_code", (it) => {
   describe.each(Object.entries(clients))("by %s", (_, connect) => {
     it.effect("ignores a code that came 91 s before the call", () =>
       Effect.gen(function* () {
@@ -217,27 +217,24 @@ const World = Layer.effect(TestInlet, Public.TestInlet).pipe(
   Layer.provideMerge(Public.TestInlet.layer({ settings: shared, database, clock: clock.layer }))
 )
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })(
-  "wait_for_code of a service whose clock is set",
-  (it) => {
-    it.effect("waits on for a second code after another call was given the first", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        const client = yield* McpClient.one(inlet.url, inbox.key)
-        // So many that some of them find the first code at the same time.
-        const calls = yield* Effect.forkChild(
-          Effect.replicateEffect(client.call("wait_for_code", { seconds: 10 }), 10, { concurrency: "unbounded" })
-        )
-        yield* OpenWaits.are(10)
-        yield* clock.move("5 minutes")
-        yield* receive(inbox, "111111", { to: inbox.address, from: "hi@one.example" })
-        yield* Effect.sleep("1 second")
-        yield* OpenWaits.are(9)
-        yield* receive(inbox, "222222", { to: inbox.address, from: "hi@two.example" })
-        const codes = (yield* Fiber.join(calls)).flatMap(({ json }) => json.code ?? [])
-        assert.sameMembers(codes, ["111111", "222222"])
-      })
-    )
-  }
-)
+layer(World, { excludeTestServices: true })("wait_for_code of a service whose clock is set", (it) => {
+  it.effect("waits on for a second code after another call was given the first", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const client = yield* McpClient.one(inlet.url, inbox.key)
+      // So many that some of them find the first code at the same time.
+      const calls = yield* Effect.forkChild(
+        Effect.replicateEffect(client.call("wait_for_code", { seconds: 10 }), 10, { concurrency: "unbounded" })
+      )
+      yield* OpenWaits.are(10)
+      yield* clock.move("5 minutes")
+      yield* receive(inbox, "111111", { to: inbox.address, from: "hi@one.example" })
+      yield* Effect.sleep("1 second")
+      yield* OpenWaits.are(9)
+      yield* receive(inbox, "222222", { to: inbox.address, from: "hi@two.example" })
+      const codes = (yield* Fiber.join(calls)).flatMap(({ json }) => json.code ?? [])
+      assert.sameMembers(codes, ["111111", "222222"])
+    })
+  )
+})

@@ -199,6 +199,6 @@ describe("The messages of the corpus", () => {
           ].join("\n")
         )
       }),
-    { timeout: 120_000, ...Needs.options(Needs.corpus) }
+    Needs.options(Needs.corpus)
   )
 })

@@ -23,7 +23,7 @@ const draft = (workspaceId: WorkspaceId): Ledger.Draft => ({
 })
 
 // The embedded database has one session and thus no concurrency.
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("The ledger", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("The ledger", (it) => {
   it.effect("takes operational webhooks in the order of their ids, so that two processes cannot deadlock", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -19,7 +19,7 @@ layer(
     TestInlet.layer({ ADMIN_TOKEN: token, SMTP_GREETING_DELAY: "0ms", RETENTION_DAYS: "3" }),
     WebhookReceiver.layer
   ),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  { excludeTestServices: true }
 )("The status of the service", (it) => {
   const status = Effect.flatMap(TestInlet, (inlet) =>
     Effect.map(inlet.call("GET", "/admin/status", { key: token }), ({ json }) => json)
@@ -70,7 +70,7 @@ for (const [mood, expected] of [
   const World = Layer.effect(TestInlet, Public.TestInlet).pipe(
     Layer.provideMerge(Public.TestInlet.layer({ settings: { ADMIN_TOKEN: token }, database, scanner: scanner.layer }))
   )
-  layer(World, { excludeTestServices: true, timeout: "60 seconds" })(`A mail scanner told to ${mood}`, (it) => {
+  layer(World, { excludeTestServices: true })(`A mail scanner told to ${mood}`, (it) => {
     it.effect("is in the status of the service, from one trial for requests of the same seconds", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -85,49 +85,47 @@ for (const [mood, expected] of [
   })
 }
 
-layer(TestInlet.layer({ ADMIN_TOKEN: token }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "The list of all workspaces",
-  (it) => {
-    it.effect("has pages, newest first, and loses a workspace that is removed with its domains", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const made = []
-        for (let count = 0; count < 3; count++) made.unshift((yield* inlet.inbox()).key)
-        const page = (query: string) =>
-          Effect.map(inlet.call("GET", `/admin/workspaces${query}`, { key: token }), ({ json }) => json)
-        const first = yield* page("?limit=2")
-        const second = yield* page(`?limit=2&cursor=${first.next_cursor}`)
-        assert.lengthOf(first.workspaces, 2)
-        assert.lengthOf(second.workspaces, 1)
-        assert.isNull(second.next_cursor)
-        assert.deepInclude(first.workspaces[0], { name: "test", domains: 1, emails_today: 0 })
+layer(TestInlet.layer({ ADMIN_TOKEN: token }), { excludeTestServices: true })("The list of all workspaces", (it) => {
+  it.effect("has pages, newest first, and loses a workspace that is removed with its domains", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const made = []
+      for (let count = 0; count < 3; count++) made.unshift((yield* inlet.inbox()).key)
+      const page = (query: string) =>
+        Effect.map(inlet.call("GET", `/admin/workspaces${query}`, { key: token }), ({ json }) => json)
+      const first = yield* page("?limit=2")
+      const second = yield* page(`?limit=2&cursor=${first.next_cursor}`)
+      assert.lengthOf(first.workspaces, 2)
+      assert.lengthOf(second.workspaces, 1)
+      assert.isNull(second.next_cursor)
+      assert.deepInclude(first.workspaces[0], { name: "test", domains: 1, emails_today: 0 })
 
-        const [{ workspace_id: id }] = first.workspaces
-        const remove = inlet.call("DELETE", `/admin/workspaces/${id}`, { key: token })
-        assert.strictEqual((yield* remove).status, 204)
-        assert.strictEqual((yield* remove).status, 404)
-        assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made[0] ?? "" })).status, 401)
-        assert.lengthOf((yield* page("")).workspaces, 2)
-        const names = (query: string) =>
-          Effect.map(page(query), ({ workspaces }) => workspaces.map(({ name }: { readonly name: string }) => name))
-        yield* inlet.call("POST", "/api/workspaces", { body: { name: "Café 50%" } })
-        const last = (yield* page("?limit=1")).workspaces[0]
-        assert.deepStrictEqual(yield* names("?search=CAF%C3%89%2050%25"), ["Café 50%"])
-        assert.deepStrictEqual(yield* names(`?search=${last.workspace_id}`), ["Café 50%"])
-        assert.deepStrictEqual(yield* names("?search=nobody"), [])
-        const found = yield* page("?search=test&limit=1")
-        assert.lengthOf((yield* page(`?search=test&limit=1&cursor=${found.next_cursor}`)).workspaces, 1)
-        const wrong = yield* inlet.call("GET", "/admin/workspaces?cursor=x", { key: token })
-        assert.strictEqual(wrong.status, 400)
-      })
-    )
+      const [{ workspace_id: id }] = first.workspaces
+      const remove = inlet.call("DELETE", `/admin/workspaces/${id}`, { key: token })
+      assert.strictEqual((yield* remove).status, 204)
+      assert.strictEqual((yield* remove).status, 404)
+      assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made[0] ?? "" })).status, 401)
+      assert.lengthOf((yield* page("")).workspaces, 2)
+      const names = (query: string) =>
+        Effect.map(page(query), ({ workspaces }) => workspaces.map(({ name }: { readonly name: string }) => name))
+      yield* inlet.call("POST", "/api/workspaces", { body: { name: "Café 50%" } })
+      const last = (yield* page("?limit=1")).workspaces[0]
+      assert.deepStrictEqual(yield* names("?search=CAF%C3%89%2050%25"), ["Café 50%"])
+      assert.deepStrictEqual(yield* names(`?search=${last.workspace_id}`), ["Café 50%"])
+      assert.deepStrictEqual(yield* names("?search=nobody"), [])
+      const found = yield* page("?search=test&limit=1")
+      assert.lengthOf((yield* page(`?search=test&limit=1&cursor=${found.next_cursor}`)).workspaces, 1)
+      const wrong = yield* inlet.call("GET", "/admin/workspaces?cursor=x", { key: token })
+      assert.strictEqual(wrong.status, 400)
+    })
+  )
 
-    it.effect("keeps a workspace for 14 days after an order expired, because a bank debit can still pay it", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const sql = yield* SqlClient.SqlClient
-        const { id } = yield* inlet.workspace
-        const order = yield* sql`
+  it.effect("keeps a workspace for 14 days after an order expired, because a bank debit can still pay it", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* inlet.workspace
+      const order = yield* sql`
           INSERT INTO orders (
             id, workspace_id, name, years, registrar, billing, price_cents, status, success_url, cancel_url, created_at
           )
@@ -137,20 +135,19 @@ layer(TestInlet.layer({ ADMIN_TOKEN: token }), { excludeTestServices: true, time
           )
           RETURNING id
         `
-        const remove = inlet.call("DELETE", `/admin/workspaces/${id}`, { key: token })
-        assert.strictEqual((yield* remove).status, 409)
-        yield* sql`UPDATE orders SET created_at = now() - interval '15 days' WHERE id = ${order[0]?.id}`
-        assert.strictEqual((yield* remove).status, 204)
-      })
-    )
-  }
-)
+      const remove = inlet.call("DELETE", `/admin/workspaces/${id}`, { key: token })
+      assert.strictEqual((yield* remove).status, 409)
+      yield* sql`UPDATE orders SET created_at = now() - interval '15 days' WHERE id = ${order[0]?.id}`
+      assert.strictEqual((yield* remove).status, 204)
+    })
+  )
+})
 
 layer(
   TestInlet.layer({ ADMIN_TOKEN: token, MAX_DOMAINS_PER_WORKSPACE: "0" }).pipe(
     Layer.provide(Layer.succeed(AllWorkspaces.RemovalMillis, 0))
   ),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  { excludeTestServices: true }
 )("A workspace with very many domains", (it) => {
   it.effect("is removed by several requests, each of which removes a part", () =>
     Effect.gen(function* () {

@@ -127,101 +127,96 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   ]
 }
 
-layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-  "Credentials",
-  (it) => {
-    describe("The start is refused, with a line that names the settings, for", () => {
-      for (const [what, [env, line]] of Object.entries(wrong)) {
-        it.effect(what, () => Effect.map(refusal(env), (said) => assert.strictEqual(said, line)))
-      }
+layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServices: true })("Credentials", (it) => {
+  describe("The start is refused, with a line that names the settings, for", () => {
+    for (const [what, [env, line]] of Object.entries(wrong)) {
+      it.effect(what, () => Effect.map(refusal(env), (said) => assert.strictEqual(said, line)))
+    }
 
-      for (const name of Object.keys(without(namecheap, "NAMECHEAP_API_URL"))) {
-        it.effect(`Namecheap without ${name}`, () =>
-          Effect.gen(function* () {
-            const line = yield* refusal(without(namecheap, name))
-            assert.isTrue(line.startsWith(`${name}: Missing beside NAMECHEAP_`), line)
-            assert.notInclude(line, namecheap.NAMECHEAP_API_KEY)
-          })
+    for (const name of Object.keys(without(namecheap, "NAMECHEAP_API_URL"))) {
+      it.effect(`Namecheap without ${name}`, () =>
+        Effect.gen(function* () {
+          const line = yield* refusal(without(namecheap, name))
+          assert.isTrue(line.startsWith(`${name}: Missing beside NAMECHEAP_`), line)
+          assert.notInclude(line, namecheap.NAMECHEAP_API_KEY)
+        })
+      )
+    }
+  })
+
+  describe("A registrar and a billing provider of the operator", () => {
+    const acme = FakeRegistrar.make({ name: "acme" }).layer
+    const invoices = FakeBilling.make({ name: "invoices" }).layer
+    const own = Providers.layerWith({ registrars: { acme }, billings: { invoices } })
+
+    it.effect("are selected as a Layer by the same settings", () =>
+      Effect.gen(function* () {
+        const env = { BILLING_PROVIDER: "invoices", REGISTRAR_PRIMARY: "acme", REGISTRAR_TLD_MAP: "com:acme" }
+        const context = yield* built({ ...env, ...namecheap }, own)
+        assert.deepStrictEqual([...Context.get(context, Registrars).keys()].map(String), ["acme", "namecheap"])
+        assert.strictEqual<string>(Context.get(context, Billing).provider, "invoices")
+      })
+    )
+
+    it.effect("can be added to the built-in ones, which remain the default", () =>
+      Effect.gen(function* () {
+        const context = yield* built({}, own)
+        assert.deepStrictEqual([...Context.get(context, Registrars).keys()].map(String), ["mock", "acme"])
+        assert.strictEqual<string>(Context.get(context, Billing).provider, "mock")
+      })
+    )
+
+    it.effect("must return the name they are registered under", () =>
+      Effect.gen(function* () {
+        assert.strictEqual(
+          yield* refusal({}, Providers.layerWith({ registrars: { acne: acme } })),
+          "REGISTRAR_PRIMARY: the Layer given as acne has the name acme"
         )
-      }
-    })
-
-    describe("A registrar and a billing provider of the operator", () => {
-      const acme = FakeRegistrar.make({ name: "acme" }).layer
-      const invoices = FakeBilling.make({ name: "invoices" }).layer
-      const own = Providers.layerWith({ registrars: { acme }, billings: { invoices } })
-
-      it.effect("are selected as a Layer by the same settings", () =>
-        Effect.gen(function* () {
-          const env = { BILLING_PROVIDER: "invoices", REGISTRAR_PRIMARY: "acme", REGISTRAR_TLD_MAP: "com:acme" }
-          const context = yield* built({ ...env, ...namecheap }, own)
-          assert.deepStrictEqual([...Context.get(context, Registrars).keys()].map(String), ["acme", "namecheap"])
-          assert.strictEqual<string>(Context.get(context, Billing).provider, "invoices")
-        })
-      )
-
-      it.effect("can be added to the built-in ones, which remain the default", () =>
-        Effect.gen(function* () {
-          const context = yield* built({}, own)
-          assert.deepStrictEqual([...Context.get(context, Registrars).keys()].map(String), ["mock", "acme"])
-          assert.strictEqual<string>(Context.get(context, Billing).provider, "mock")
-        })
-      )
-
-      it.effect("must return the name they are registered under", () =>
-        Effect.gen(function* () {
-          assert.strictEqual(
-            yield* refusal({}, Providers.layerWith({ registrars: { acne: acme } })),
-            "REGISTRAR_PRIMARY: the Layer given as acne has the name acme"
-          )
-          assert.strictEqual(
-            yield* refusal({ BILLING_PROVIDER: "cash" }, Providers.layerWith({ billings: { cash: invoices } })),
-            "BILLING_PROVIDER: the Layer given as cash has the name invoices"
-          )
-        })
-      )
-
-      it.effect("cannot be paid with play money in production", () =>
-        Effect.gen(function* () {
-          assert.strictEqual(
-            yield* refusal(production, own),
-            "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and acme may take real money. Production needs another billing provider"
-          )
-          yield* built({ ...production, BILLING_PROVIDER: "invoices" }, own)
-        })
-      )
-    })
-
-    describe("The configured registrars", () => {
-      const orders: Readonly<Record<string, readonly [env: Env, names: ReadonlyArray<string>]>> = {
-        "are the mock registrar only by default": [{}, ["mock"]],
-        "are those with credentials, after the primary one": [
-          { ...namecheap, ...openprovider },
-          ["mock", "namecheap", "openprovider"]
-        ],
-        "exclude the mock registrar beside a real primary one": [
-          { ...namecheap, ...openprovider, REGISTRAR_PRIMARY: "openprovider" },
-          ["openprovider", "namecheap"]
-        ],
-        "may be a sandbox with play money, also in production": [
-          { ...production, ...without(namecheap, "NAMECHEAP_API_URL"), NAMECHEAP_SANDBOX: "true" },
-          ["mock", "namecheap"]
-        ],
-        "may be those of the TLD map": [
-          { ...namecheap, REGISTRAR_TLD_MAP: "com:namecheap,com:mock" },
-          ["mock", "namecheap"]
-        ]
-      }
-      for (const [what, [env, names]] of Object.entries(orders)) {
-        it.effect(what, () =>
-          Effect.map(built(env), (context) =>
-            assert.deepStrictEqual([...Context.get(context, Registrars).keys()], names)
-          )
+        assert.strictEqual(
+          yield* refusal({ BILLING_PROVIDER: "cash" }, Providers.layerWith({ billings: { cash: invoices } })),
+          "BILLING_PROVIDER: the Layer given as cash has the name invoices"
         )
-      }
-    })
-  }
-)
+      })
+    )
+
+    it.effect("cannot be paid with play money in production", () =>
+      Effect.gen(function* () {
+        assert.strictEqual(
+          yield* refusal(production, own),
+          "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and acme may take real money. Production needs another billing provider"
+        )
+        yield* built({ ...production, BILLING_PROVIDER: "invoices" }, own)
+      })
+    )
+  })
+
+  describe("The configured registrars", () => {
+    const orders: Readonly<Record<string, readonly [env: Env, names: ReadonlyArray<string>]>> = {
+      "are the mock registrar only by default": [{}, ["mock"]],
+      "are those with credentials, after the primary one": [
+        { ...namecheap, ...openprovider },
+        ["mock", "namecheap", "openprovider"]
+      ],
+      "exclude the mock registrar beside a real primary one": [
+        { ...namecheap, ...openprovider, REGISTRAR_PRIMARY: "openprovider" },
+        ["openprovider", "namecheap"]
+      ],
+      "may be a sandbox with play money, also in production": [
+        { ...production, ...without(namecheap, "NAMECHEAP_API_URL"), NAMECHEAP_SANDBOX: "true" },
+        ["mock", "namecheap"]
+      ],
+      "may be those of the TLD map": [
+        { ...namecheap, REGISTRAR_TLD_MAP: "com:namecheap,com:mock" },
+        ["mock", "namecheap"]
+      ]
+    }
+    for (const [what, [env, names]] of Object.entries(orders)) {
+      it.effect(what, () =>
+        Effect.map(built(env), (context) => assert.deepStrictEqual([...Context.get(context, Registrars).keys()], names))
+      )
+    }
+  })
+})
 
 /** Shared by all starts, because each fails early. */
 class Installation extends Context.Service<Installation, Effect.Success<typeof InletProcess.installation>>()(
@@ -230,7 +225,7 @@ class Installation extends Context.Service<Installation, Effect.Success<typeof I
   static readonly layer = Layer.effect(Installation, InletProcess.installation)
 }
 
-layer(Installation.layer, { excludeTestServices: true, timeout: "60 seconds" })("The process", (it) => {
+layer(Installation.layer, { excludeTestServices: true })("The process", (it) => {
   for (const what of ["Stripe without its key", "Openprovider without a password", "Stripe with a key for browsers"]) {
     it.effect(`exits with that line for ${what}, without a secret`, () =>
       Effect.gen(function* () {

@@ -68,7 +68,7 @@ const age = Effect.fnUntraced(function* (orderId: string, interval: string) {
   yield* Effect.flatMap(payments(), ({ expireUnpaid }) => expireUnpaid)
 })
 
-layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A purchase paid at Stripe", (it) => {
+layer(inletWithStripe, { excludeTestServices: true })("A purchase paid at Stripe", (it) => {
   it.effect("is answered 202 with the checkout, and registers nothing before the payment", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -181,7 +181,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
   )
 })
 
-layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A callback", (it) => {
+layer(inletWithStripe, { excludeTestServices: true })("A callback", (it) => {
   const unsigned: Readonly<Record<string, Delivery>> = {
     "signed with another secret": { secret: "whsec_somebody_else" },
     "older than 300 seconds": { age: 302 },
@@ -351,7 +351,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
   )
 })
 
-layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A Stripe payment", (it) => {
+layer(inletWithStripe, { excludeTestServices: true })("A Stripe payment", (it) => {
   it.effect("is refunded once if the registration fails for good", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor

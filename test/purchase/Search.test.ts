@@ -313,7 +313,7 @@ const World = Layer.unwrap(
   })
 ).pipe(Layer.provideMerge(Layer.merge(Vendors.layer, DnsServer.layer)))
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over HTTP with two registrars", (it) => {
+layer(World, { excludeTestServices: true })("Search over HTTP with two registrars", (it) => {
   it.effect("shows the lower price, the primary registrar's if equal, and follows REGISTRAR_TLD_MAP", () =>
     Effect.gen(function* () {
       const { namecheap, openprovider } = yield* Vendors

@@ -65,6 +65,6 @@ describe("A brief event", () => {
         assert.isAtLeast(each.length, 300)
         assert.isAtMost(median(each) ?? 0, 200)
       }).pipe(Effect.provide(NodeServices.layer)),
-    { timeout: 120_000, ...Needs.options(Needs.corpus) }
+    Needs.options(Needs.corpus)
   )
 })

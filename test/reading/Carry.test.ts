@@ -44,7 +44,7 @@ const twoFiles = message(
   "--b--"
 )
 
-layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("A message for a webhook", (it) => {
+layer(threads(), { excludeTestServices: true })("A message for a webhook", (it) => {
   it.effect("is text with its attachments, from one task of a parser thread", () =>
     Effect.gen(function* () {
       const { message, parts } = yield* carry(twoFiles)

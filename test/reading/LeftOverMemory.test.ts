@@ -26,7 +26,7 @@ const slowStore = Effect.sync(() => {
 })
 
 // Without a worker, which would read them.
-layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), { excludeTestServices: true })(
   "Messages left by a crash",
   (it) => {
     it.effect("are loaded with 64 MiB at a time", () =>

@@ -78,7 +78,7 @@ const withDomain = Effect.fnUntraced(function* (webhookUrl?: string) {
   return { ...inbox, call, holds, mail, send, subjects }
 })
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A mail that is scanned", (it) => {
+layer(World, { excludeTestServices: true })("A mail that is scanned", (it) => {
   it.effect("is delivered with the verdict, which the webhook's signature covers", () =>
     Effect.gen(function* () {
       const { next, url } = yield* WebhookReceiver

@@ -55,7 +55,7 @@ const withLowPriority = Effect.gen(function* () {
   return all.filter((line) => line.replace(/.*\) /, "").split(" ")[16] === `${Math.min(getPriority() + 5, 19)}`).length
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
-const options = { excludeTestServices: true, timeout: "60 seconds" } as const
+const options = { excludeTestServices: true } as const
 
 /** Threads are terminated and started repeatedly, which is slow on a busy machine. */
 const manyThreads = { timeout: 90_000 }

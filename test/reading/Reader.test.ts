@@ -190,364 +190,358 @@ const backlog = Effect.fnUntraced(function* (name: string, size: number, lease: 
   return { domainId, ids }
 })
 
-layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-  "The reader",
-  (it) => {
-    it.effect("holds the mail of a domain without a webhook, and parses that of others beside it", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const receiver = yield* WebhookReceiver
-        const sql = yield* SqlClient.SqlClient
-        const damaged = yield* inlet.inbox()
-        const inbox = yield* inlet.inbox(receiver.url)
-        yield* sql`DELETE FROM webhooks WHERE domain_id = ${damaged.domainId}`
-        const ids = yield* Effect.forEach([damaged, inbox], ({ address, domainId }) =>
-          Effect.tap(leftOver({ domainId, recipients: [address], lease: "1 hour" }), (id) =>
-            keep(domainId, id, messageOf("beside"))
-          )
+layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true })("The reader", (it) => {
+  it.effect("holds the mail of a domain without a webhook, and parses that of others beside it", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const sql = yield* SqlClient.SqlClient
+      const damaged = yield* inlet.inbox()
+      const inbox = yield* inlet.inbox(receiver.url)
+      yield* sql`DELETE FROM webhooks WHERE domain_id = ${damaged.domainId}`
+      const ids = yield* Effect.forEach([damaged, inbox], ({ address, domainId }) =>
+        Effect.tap(leftOver({ domainId, recipients: [address], lease: "1 hour" }), (id) =>
+          keep(domainId, id, messageOf("beside"))
         )
-        yield* Effect.forEach(ids, endLease)
-        yield* Effect.forEach(ids, untilRead)
-        assert.strictEqual((yield* receiver.next).event.subject, "beside")
-        assert.lengthOf(
-          yield* sql`SELECT 1 FROM deliveries WHERE domain_id = ${damaged.domainId} AND status = 'held'`,
-          1
-        )
-        // Its senders retry, and those of other domains in the same statement are answered.
-        assert.match(yield* inlet.send({ to: damaged.address }), /^451 /)
-        assert.match(yield* inlet.send({ to: inbox.address }), /^250 /)
-        yield* receiver.next
-      })
-    )
+      )
+      yield* Effect.forEach(ids, endLease)
+      yield* Effect.forEach(ids, untilRead)
+      assert.strictEqual((yield* receiver.next).event.subject, "beside")
+      assert.lengthOf(yield* sql`SELECT 1 FROM deliveries WHERE domain_id = ${damaged.domainId} AND status = 'held'`, 1)
+      // Its senders retry, and those of other domains in the same statement are answered.
+      assert.match(yield* inlet.send({ to: damaged.address }), /^451 /)
+      assert.match(yield* inlet.send({ to: inbox.address }), /^250 /)
+      yield* receiver.next
+    })
+  )
 
-    it.effect("parses and delivers messages left by a crash", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const receiver = yield* WebhookReceiver
-        const inbox = yield* inlet.inbox(receiver.url)
-        const recipients = [`one@${inbox.domain}`, `two@${inbox.domain}`]
-        const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
-        yield* keep(inbox.domainId, id, messageOf("left over"))
-        yield* endLease(id)
-        const delivered = [yield* receiver.next, yield* receiver.next].map(({ event }) => event)
-        assert.deepStrictEqual(delivered.map(({ recipient }) => recipient).sort(), recipients)
-        for (const event of delivered) {
-          assert.deepInclude(event, {
-            inbound_email_id: id,
-            subject: "left over",
-            from: "ada@sender.example",
-            parse: "full",
-            rawRef: `inbound/${inbox.domainId}/${id}.eml`
-          })
-          assert.deepStrictEqual(event.envelope, {
-            from: "bounce@sender.example",
-            helo: "client.example",
-            remoteAddress: "203.0.113.9"
-          })
-          // The time of the mail, not that of its parsing.
-          assert.strictEqual(Uuid7.timeOf(event.event_id), Uuid7.timeOf(id))
-        }
-        assert.deepInclude(yield* state(id), { state: "read", leased: false })
-      })
-    )
-
-    it.effect("continues behind the recipients whose events a terminated process wrote", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const sql = yield* SqlClient.SqlClient
-        const inbox = yield* inlet.inbox()
-        const recipients = ["one", "two", "three"].map((name) => `${name}@${inbox.domain}`)
-        const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
-        yield* keep(inbox.domainId, id, messageOf("in parts"))
-        yield* sql`UPDATE inbound_emails SET read_recipients = 1 WHERE id = ${id}`
-        yield* endLease(id)
-        yield* untilRead(id)
-        const events = yield* Mailbox.events(inbox)
-        assert.deepStrictEqual(
-          events.map(({ recipient }) => recipient),
-          recipients.slice(1)
-        )
-      })
-    )
-
-    it.effect("writes no event for recipients whose events another process wrote meanwhile", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const sql = yield* SqlClient.SqlClient
-        const inbox = yield* inlet.inbox()
-        const { read } = yield* another
-        const recipients = ["someone", "other"].map((name) => `${name}@${inbox.domain}`)
-        const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
-        yield* sql`UPDATE inbound_emails SET read_recipients = 1 WHERE id = ${id}`
-        yield* read(mailOf(id, inbox.domainId, inbox.domain))
-        assert.lengthOf(yield* sql`SELECT 1 FROM events WHERE domain_id = ${inbox.domainId}`, 0)
-        assert.deepInclude(yield* state(id), { state: "received" })
-      })
-    )
-
-    it.effect("parses messages from the log of a terminated process", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        const options = { domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" }
-        const ids = yield* Effect.replicateEffect(leftOver(options), 3)
-        for (const [number, id] of ids.entries()) {
-          yield* keepInLog(inbox.domainId, id, messageOf(`in the log ${number}`))
-          yield* endLease(id)
-          yield* untilRead(id)
-        }
-        assert.deepStrictEqual(
-          (yield* Mailbox.events(inbox)).map(({ parse, subject }) => [parse, subject]),
-          [0, 1, 2].map((number) => ["full", `in the log ${number}`])
-        )
-      })
-    )
-
-    for (const [what, damage] of damages) {
-      for (const [where, store] of stores) {
-        it.effect(
-          `makes an event of the envelope of a message in ${where} that was ${what}, and serves no bytes of it`,
-          () =>
-            Effect.gen(function* () {
-              const inlet = yield* TestInlet
-              const { key, ...inbox } = yield* inlet.inbox()
-              const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
-              const file = yield* store(inbox.domainId, id, messageOf("whole"))
-              const whole = readFileSync(file)
-              writeFileSync(file, damage(whole))
-              const before = yield* damagedUntilNow
-              yield* endLease(id)
-              yield* untilRead(id)
-              const [event] = yield* Mailbox.events({ ...inbox, key })
-              assert.deepInclude(event, { parse: "headers", from: "bounce@sender.example", subject: "", text: "" })
-              const path = `/api/domains/${inbox.domainId}/events/${event.event_id}`
-              for (const what of ["raw", "attachments/0"]) {
-                const { json, status } = yield* inlet.call("GET", `${path}/${what}`, { key })
-                assert.strictEqual(status, 500)
-                assert.match(json.error, /damaged.*from a backup/)
-              }
-              assert.strictEqual((yield* damagedUntilNow) - before, 3)
-              writeFileSync(file, whole)
-              assert.strictEqual((yield* inlet.call("GET", `${path}/raw`, { key })).status, 200)
-            })
-        )
-      }
-    }
-
-    it.effect("skips messages leased by another reader", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        const held = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
-        yield* keep(inbox.domainId, held, messageOf("held"))
-        const free = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
-        yield* keep(inbox.domainId, free, messageOf("free"))
-        yield* endLease(free)
-        yield* untilRead(free)
-        assert.deepInclude(yield* state(held), { state: "received", readAttempts: 1 })
-        yield* endLease(held)
-        yield* untilRead(held)
-        assert.deepStrictEqual(
-          (yield* Mailbox.events(inbox)).map(({ subject }) => subject),
-          ["free", "held"]
-        )
-      })
-    )
-
-    it.effect("makes an event of the envelope if the raw message is missing", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address] })
-        yield* untilRead(id)
-        const [event] = yield* Mailbox.events(inbox)
+  it.effect("parses and delivers messages left by a crash", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const inbox = yield* inlet.inbox(receiver.url)
+      const recipients = [`one@${inbox.domain}`, `two@${inbox.domain}`]
+      const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
+      yield* keep(inbox.domainId, id, messageOf("left over"))
+      yield* endLease(id)
+      const delivered = [yield* receiver.next, yield* receiver.next].map(({ event }) => event)
+      assert.deepStrictEqual(delivered.map(({ recipient }) => recipient).sort(), recipients)
+      for (const event of delivered) {
         assert.deepInclude(event, {
-          recipient: inbox.address,
+          inbound_email_id: id,
+          subject: "left over",
+          from: "ada@sender.example",
+          parse: "full",
+          rawRef: `inbound/${inbox.domainId}/${id}.eml`
+        })
+        assert.deepStrictEqual(event.envelope, {
           from: "bounce@sender.example",
-          subject: "",
-          text: "",
-          message_id: null
+          helo: "client.example",
+          remoteAddress: "203.0.113.9"
         })
-        const answer = yield* inlet.call("GET", `/api/domains/${inbox.domainId}/events/${event.event_id}/raw`, {
-          key: inbox.key
-        })
-        assert.strictEqual(answer.status, 404)
-      })
-    )
+        // The time of the mail, not that of its parsing.
+        assert.strictEqual(Uuid7.timeOf(event.event_id), Uuid7.timeOf(id))
+      }
+      assert.deepInclude(yield* state(id), { state: "read", leased: false })
+    })
+  )
 
-    it.effect("makes an event of the header alone after a message crashed two readers", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        const third = yield* leftOver({
-          domainId: inbox.domainId,
-          recipients: [inbox.address],
-          attempts: 2,
-          lease: "1 hour"
-        })
-        yield* keep(inbox.domainId, third, messageOf("third time"))
-        const second = yield* leftOver({
-          domainId: inbox.domainId,
-          recipients: [inbox.address],
-          attempts: 1,
-          lease: "1 hour"
-        })
-        yield* keep(inbox.domainId, second, messageOf("second time"))
-        yield* endLease(third)
-        yield* untilRead(third)
-        yield* endLease(second)
-        yield* untilRead(second)
-        assert.deepStrictEqual(
-          (yield* Mailbox.events(inbox)).map(({ from, parse, subject, text }) => [subject, parse, from, text]),
-          [
-            ["third time", "headers", "ada@sender.example", ""],
-            ["second time", "full", "ada@sender.example", "body\n"]
-          ]
-        )
-      })
-    )
+  it.effect("continues behind the recipients whose events a terminated process wrote", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      const recipients = ["one", "two", "three"].map((name) => `${name}@${inbox.domain}`)
+      const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
+      yield* keep(inbox.domainId, id, messageOf("in parts"))
+      yield* sql`UPDATE inbound_emails SET read_recipients = 1 WHERE id = ${id}`
+      yield* endLease(id)
+      yield* untilRead(id)
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(
+        events.map(({ recipient }) => recipient),
+        recipients.slice(1)
+      )
+    })
+  )
 
-    it.effect("continues after a failed message and retries it after its lease", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        const broken = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
-        const { file, fs } = yield* fileOf(inbox.domainId, broken)
-        yield* fs.makeDirectory(file)
+  it.effect("writes no event for recipients whose events another process wrote meanwhile", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      const { read } = yield* another
+      const recipients = ["someone", "other"].map((name) => `${name}@${inbox.domain}`)
+      const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
+      yield* sql`UPDATE inbound_emails SET read_recipients = 1 WHERE id = ${id}`
+      yield* read(mailOf(id, inbox.domainId, inbox.domain))
+      assert.lengthOf(yield* sql`SELECT 1 FROM events WHERE domain_id = ${inbox.domainId}`, 0)
+      assert.deepInclude(yield* state(id), { state: "received" })
+    })
+  )
+
+  it.effect("parses messages from the log of a terminated process", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const options = { domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" }
+      const ids = yield* Effect.replicateEffect(leftOver(options), 3)
+      for (const [number, id] of ids.entries()) {
+        yield* keepInLog(inbox.domainId, id, messageOf(`in the log ${number}`))
+        yield* endLease(id)
+        yield* untilRead(id)
+      }
+      assert.deepStrictEqual(
+        (yield* Mailbox.events(inbox)).map(({ parse, subject }) => [parse, subject]),
+        [0, 1, 2].map((number) => ["full", `in the log ${number}`])
+      )
+    })
+  )
+
+  for (const [what, damage] of damages) {
+    for (const [where, store] of stores) {
+      it.effect(
+        `makes an event of the envelope of a message in ${where} that was ${what}, and serves no bytes of it`,
+        () =>
+          Effect.gen(function* () {
+            const inlet = yield* TestInlet
+            const { key, ...inbox } = yield* inlet.inbox()
+            const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+            const file = yield* store(inbox.domainId, id, messageOf("whole"))
+            const whole = readFileSync(file)
+            writeFileSync(file, damage(whole))
+            const before = yield* damagedUntilNow
+            yield* endLease(id)
+            yield* untilRead(id)
+            const [event] = yield* Mailbox.events({ ...inbox, key })
+            assert.deepInclude(event, { parse: "headers", from: "bounce@sender.example", subject: "", text: "" })
+            const path = `/api/domains/${inbox.domainId}/events/${event.event_id}`
+            for (const what of ["raw", "attachments/0"]) {
+              const { json, status } = yield* inlet.call("GET", `${path}/${what}`, { key })
+              assert.strictEqual(status, 500)
+              assert.match(json.error, /damaged.*from a backup/)
+            }
+            assert.strictEqual((yield* damagedUntilNow) - before, 3)
+            writeFileSync(file, whole)
+            assert.strictEqual((yield* inlet.call("GET", `${path}/raw`, { key })).status, 200)
+          })
+      )
+    }
+  }
+
+  it.effect("skips messages leased by another reader", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const held = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+      yield* keep(inbox.domainId, held, messageOf("held"))
+      const free = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+      yield* keep(inbox.domainId, free, messageOf("free"))
+      yield* endLease(free)
+      yield* untilRead(free)
+      assert.deepInclude(yield* state(held), { state: "received", readAttempts: 1 })
+      yield* endLease(held)
+      yield* untilRead(held)
+      assert.deepStrictEqual(
+        (yield* Mailbox.events(inbox)).map(({ subject }) => subject),
+        ["free", "held"]
+      )
+    })
+  )
+
+  it.effect("makes an event of the envelope if the raw message is missing", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address] })
+      yield* untilRead(id)
+      const [event] = yield* Mailbox.events(inbox)
+      assert.deepInclude(event, {
+        recipient: inbox.address,
+        from: "bounce@sender.example",
+        subject: "",
+        text: "",
+        message_id: null
+      })
+      const answer = yield* inlet.call("GET", `/api/domains/${inbox.domainId}/events/${event.event_id}/raw`, {
+        key: inbox.key
+      })
+      assert.strictEqual(answer.status, 404)
+    })
+  )
+
+  it.effect("makes an event of the header alone after a message crashed two readers", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const third = yield* leftOver({
+        domainId: inbox.domainId,
+        recipients: [inbox.address],
+        attempts: 2,
+        lease: "1 hour"
+      })
+      yield* keep(inbox.domainId, third, messageOf("third time"))
+      const second = yield* leftOver({
+        domainId: inbox.domainId,
+        recipients: [inbox.address],
+        attempts: 1,
+        lease: "1 hour"
+      })
+      yield* keep(inbox.domainId, second, messageOf("second time"))
+      yield* endLease(third)
+      yield* untilRead(third)
+      yield* endLease(second)
+      yield* untilRead(second)
+      assert.deepStrictEqual(
+        (yield* Mailbox.events(inbox)).map(({ from, parse, subject, text }) => [subject, parse, from, text]),
+        [
+          ["third time", "headers", "ada@sender.example", ""],
+          ["second time", "full", "ada@sender.example", "body\n"]
+        ]
+      )
+    })
+  )
+
+  it.effect("continues after a failed message and retries it after its lease", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const broken = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+      const { file, fs } = yield* fileOf(inbox.domainId, broken)
+      yield* fs.makeDirectory(file)
+      yield* endLease(broken)
+      const whole = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+      yield* keep(inbox.domainId, whole, messageOf("whole"))
+      yield* endLease(whole)
+      yield* untilRead(whole)
+      // After any number of failed attempts it is parsed in full.
+      for (let times = 0; times < 5; times++) {
         yield* endLease(broken)
-        const whole = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
-        yield* keep(inbox.domainId, whole, messageOf("whole"))
-        yield* endLease(whole)
-        yield* untilRead(whole)
-        // After any number of failed attempts it is parsed in full.
-        for (let times = 0; times < 5; times++) {
-          yield* endLease(broken)
-          yield* eventually(state(broken), (row) => row?.held === true && row.readAttempts === 1)
-        }
+        yield* eventually(state(broken), (row) => row?.held === true && row.readAttempts === 1)
+      }
 
-        yield* fs.remove(file, { recursive: true })
-        yield* keep(inbox.domainId, broken, messageOf("mended"))
-        yield* endLease(broken)
-        yield* untilRead(broken)
-        assert.deepStrictEqual(
-          (yield* Mailbox.events(inbox)).map(({ parse, subject }) => [subject, parse]),
-          [
-            ["whole", "full"],
-            ["mended", "full"]
-          ]
+      yield* fs.remove(file, { recursive: true })
+      yield* keep(inbox.domainId, broken, messageOf("mended"))
+      yield* endLease(broken)
+      yield* untilRead(broken)
+      assert.deepStrictEqual(
+        (yield* Mailbox.events(inbox)).map(({ parse, subject }) => [subject, parse]),
+        [
+          ["whole", "full"],
+          ["mended", "full"]
+        ]
+      )
+    })
+  )
+
+  it.effect("makes an event of mail with a 12,000-character sender and a 20,000-character Message-ID", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      // Incompressible, because an index entry is compressed.
+      const noise = (length: number) =>
+        Array.from({ length: Math.ceil(length / 64) }, (_, block) =>
+          createHash("sha256").update(`${block}`).digest("hex")
         )
-      })
-    )
+          .join("")
+          .slice(0, length)
+      const local = noise(9_000)
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, [inbox.address, `${local}@${inbox.domain}`])
+      const message = [
+        `From: <${noise(12_000)}@sender.example>`,
+        `Message-ID: <${noise(20_000)}@sender.example>`,
+        "Subject: no table was made for this",
+        "",
+        ""
+      ].join("\r\n")
+      assert.match(yield* Mailbox.data(dialog, message), /^250 /)
+      const [event] = yield* Mailbox.events(inbox)
+      assert.strictEqual(event?.subject, "no table was made for this")
+      assert.strictEqual(event.message_id.length, 20_000 + "<@sender.example>".length)
+    })
+  )
 
-    it.effect("makes an event of mail with a 12,000-character sender and a 20,000-character Message-ID", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        // Incompressible, because an index entry is compressed.
-        const noise = (length: number) =>
-          Array.from({ length: Math.ceil(length / 64) }, (_, block) =>
-            createHash("sha256").update(`${block}`).digest("hex")
-          )
-            .join("")
-            .slice(0, length)
-        const local = noise(9_000)
-        const dialog = yield* Mailbox.begin(inlet.smtpPort, [inbox.address, `${local}@${inbox.domain}`])
-        const message = [
-          `From: <${noise(12_000)}@sender.example>`,
-          `Message-ID: <${noise(20_000)}@sender.example>`,
-          "Subject: no table was made for this",
-          "",
-          ""
-        ].join("\r\n")
-        assert.match(yield* Mailbox.data(dialog, message), /^250 /)
-        const [event] = yield* Mailbox.events(inbox)
-        assert.strictEqual(event?.subject, "no table was made for this")
-        assert.strictEqual(event.message_id.length, 20_000 + "<@sender.example>".length)
-      })
-    )
-
-    it.effect("shares a backlog with other readers without parsing a message twice", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { domainId } = yield* backlog("shared.example", 60, "-1 second")
-        const readers = yield* Effect.replicateEffect(another, 4)
-        const all = (one: Reader["Service"]) => Effect.repeat(one.readLeftOver, { until: (read) => read === 0 })
-        yield* Effect.forEach(readers, all, { concurrency: "unbounded" })
-        const events = yield* eventually(
-          sql<{ readonly inboundEmailId: string; readonly position: bigint }>`
+  it.effect("shares a backlog with other readers without parsing a message twice", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { domainId } = yield* backlog("shared.example", 60, "-1 second")
+      const readers = yield* Effect.replicateEffect(another, 4)
+      const all = (one: Reader["Service"]) => Effect.repeat(one.readLeftOver, { until: (read) => read === 0 })
+      yield* Effect.forEach(readers, all, { concurrency: "unbounded" })
+      const events = yield* eventually(
+        sql<{ readonly inboundEmailId: string; readonly position: bigint }>`
             SELECT inbound_email_id, position FROM events WHERE domain_id = ${domainId} ORDER BY position
           `,
-          (found) => found.length >= 60
-        )
-        assert.strictEqual(new Set(events.map(({ inboundEmailId }) => inboundEmailId)).size, 60)
-        assert.deepStrictEqual(
-          events.map(({ position }) => Number(position)),
-          Array.from({ length: 60 }, (_, index) => index + 1)
-        )
-      })
-    )
+        (found) => found.length >= 60
+      )
+      assert.strictEqual(new Set(events.map(({ inboundEmailId }) => inboundEmailId)).size, 60)
+      assert.deepStrictEqual(
+        events.map(({ position }) => Number(position)),
+        Array.from({ length: 60 }, (_, index) => index + 1)
+      )
+    })
+  )
 
-    it.effect("makes the events of a message once if it is parsed twice concurrently", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { domainId, ids } = yield* backlog("twice.example", 30, "1 hour")
-        const reader = yield* another
-        // Twice each, as after a lease expired and its message was claimed again.
-        yield* Effect.forEach(
-          [...ids, ...ids],
-          (id) => {
-            const mail = mailOf(id, domainId, "twice.example")
-            assert.isTrue(reader.reserve(mail))
-            return reader.read(mail)
-          },
-          { concurrency: "unbounded" }
-        )
-        yield* eventually(
-          sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} AND state = 'received'`,
-          (left) => left.length === 0
-        )
-        const events = yield* sql<{ readonly inboundEmailId: string }>`
+  it.effect("makes the events of a message once if it is parsed twice concurrently", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, ids } = yield* backlog("twice.example", 30, "1 hour")
+      const reader = yield* another
+      // Twice each, as after a lease expired and its message was claimed again.
+      yield* Effect.forEach(
+        [...ids, ...ids],
+        (id) => {
+          const mail = mailOf(id, domainId, "twice.example")
+          assert.isTrue(reader.reserve(mail))
+          return reader.read(mail)
+        },
+        { concurrency: "unbounded" }
+      )
+      yield* eventually(
+        sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} AND state = 'received'`,
+        (left) => left.length === 0
+      )
+      const events = yield* sql<{ readonly inboundEmailId: string }>`
           SELECT inbound_email_id FROM events WHERE domain_id = ${domainId}
         `
-        assert.deepStrictEqual(events.map(({ inboundEmailId }) => inboundEmailId).sort(), ids.toSorted())
-      })
-    )
+      assert.deepStrictEqual(events.map(({ inboundEmailId }) => inboundEmailId).sort(), ids.toSorted())
+    })
+  )
 
-    it.effect("has its memory back after a message, also if some of its recipients had the message already", () =>
-      Effect.gen(function* () {
-        const { domainId } = yield* backlog("memory.example", 0, "1 hour")
-        const reader = yield* another
-        for (let round = 0; round < 20; round++) {
-          const mail = {
-            ...mailOf(InboundEmailId.make(SecureRandom.uuidV7Unsafe()), domainId, "memory.example"),
-            bytes: 8 * 1024 * 1024
-          }
-          assert.isTrue(reader.reserve(mail), `${round}`)
-          yield* reader.read({ ...mail, recipients: [], message: undefined })
+  it.effect("has its memory back after a message, also if some of its recipients had the message already", () =>
+    Effect.gen(function* () {
+      const { domainId } = yield* backlog("memory.example", 0, "1 hour")
+      const reader = yield* another
+      for (let round = 0; round < 20; round++) {
+        const mail = {
+          ...mailOf(InboundEmailId.make(SecureRandom.uuidV7Unsafe()), domainId, "memory.example"),
+          bytes: 8 * 1024 * 1024
         }
-      })
-    )
+        assert.isTrue(reader.reserve(mail), `${round}`)
+        yield* reader.read({ ...mail, recipients: [], message: undefined })
+      }
+    })
+  )
 
-    it.effect("returns its messages at once on a stop, and another reader continues", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { domainId, ids } = yield* backlog("stopping.example", 40, "1 hour")
-        yield* Effect.scoped(
-          Effect.gen(function* () {
-            const stopping = yield* another
-            for (const id of ids) {
-              const mail = mailOf(id, domainId, "stopping.example")
-              assert.isTrue(stopping.reserve(mail))
-              yield* Effect.forkScoped(stopping.read(mail), { startImmediately: true })
-            }
-          })
-        )
-        const events = yield* eventually(
-          sql<{ readonly inboundEmailId: string }>`SELECT inbound_email_id FROM events WHERE domain_id = ${domainId}`,
-          (found) => found.length >= ids.length
-        )
-        assert.deepStrictEqual(events.map(({ inboundEmailId }) => inboundEmailId).sort(), ids.toSorted())
-      })
-    )
-  }
-)
+  it.effect("returns its messages at once on a stop, and another reader continues", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, ids } = yield* backlog("stopping.example", 40, "1 hour")
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const stopping = yield* another
+          for (const id of ids) {
+            const mail = mailOf(id, domainId, "stopping.example")
+            assert.isTrue(stopping.reserve(mail))
+            yield* Effect.forkScoped(stopping.read(mail), { startImmediately: true })
+          }
+        })
+      )
+      const events = yield* eventually(
+        sql<{ readonly inboundEmailId: string }>`SELECT inbound_email_id FROM events WHERE domain_id = ${domainId}`,
+        (found) => found.length >= ids.length
+      )
+      assert.deepStrictEqual(events.map(({ inboundEmailId }) => inboundEmailId).sort(), ids.toSorted())
+    })
+  )
+})

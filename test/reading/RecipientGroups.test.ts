@@ -7,7 +7,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const mebibytes = 1_024 * 1_024
 
-layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true })(
   "A message for many recipients",
   (it) => {
     it.effect("is one event for each, with 16 MiB of payloads in a statement", () =>
@@ -20,7 +20,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         const mails = sql<{ readonly state: string; readonly readRecipients: number }>`
           SELECT state, read_recipients FROM inbound_emails WHERE domain_id = ${domainId}
         `
-        yield* eventually(mails, ([mail]) => mail?.state === "read", "40 seconds")
+        yield* eventually(mails, ([mail]) => mail?.state === "read")
         assert.deepStrictEqual(yield* mails, [{ state: "read", readRecipients: 45 }])
 
         // The rows of a statement have its transaction.

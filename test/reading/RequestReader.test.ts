@@ -47,7 +47,7 @@ const heavy: Readonly<Record<string, Effect.Effect<unknown, Unavailable, Request
   )
 }
 
-layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The request parser", (it) => {
+layer(threads(), { excludeTestServices: true })("The request parser", (it) => {
   it.effect("returns the content of a payload and an attachment of a message", () =>
     Effect.gen(function* () {
       const reader = yield* RequestReader
@@ -135,8 +135,7 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The requ
 })
 
 layer(threads({ parseMilliseconds: 50, parseMillisecondsPerMiB: 0 }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The request parser with a short time limit", (it) => {
   it.effect("reports a message that exceeds it, and refers to the raw message", () =>
     Effect.gen(function* () {

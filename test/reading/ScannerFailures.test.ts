@@ -58,7 +58,7 @@ const counted = (verdicts: ReadonlyArray<string>) => {
 
 const failing = FakeScanner.make()
 
-layer(worldOf(failing.layer), { excludeTestServices: true, timeout: "60 seconds" })("Mail goes on", (it) => {
+layer(worldOf(failing.layer), { excludeTestServices: true })("Mail goes on", (it) => {
   it.effect("beside a scanner that fails at once", () =>
     Effect.gen(function* () {
       yield* failing.will("fail")
@@ -89,7 +89,7 @@ const hanging = Layer.succeed(MailScanner, {
     })
 })
 
-layer(worldOf(hanging), { excludeTestServices: true, timeout: "60 seconds" })("Beside a scanner that hangs", (it) => {
+layer(worldOf(hanging), { excludeTestServices: true })("Beside a scanner that hangs", (it) => {
   it.effect("mail goes on once each as `unknown`, and soon none waits for it", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 3; round++) assert.deepStrictEqual(counted(yield* delivered(20)), { unknown: 20 })
@@ -104,7 +104,7 @@ layer(worldOf(hanging), { excludeTestServices: true, timeout: "60 seconds" })("B
 
 const broken = Layer.succeed(MailScanner, { isActive: true, scan: () => Effect.die(new Error("a bug")) })
 
-layer(worldOf(broken), { excludeTestServices: true, timeout: "60 seconds" })("Beside a scanner with a bug", (it) => {
+layer(worldOf(broken), { excludeTestServices: true })("Beside a scanner with a bug", (it) => {
   it.effect("mail goes on as `unknown`", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(counted(yield* delivered(5)), { unknown: 5 })
@@ -114,7 +114,7 @@ layer(worldOf(broken), { excludeTestServices: true, timeout: "60 seconds" })("Be
 
 const slow = FakeScanner.make()
 
-layer(worldOf(slow.layer), { excludeTestServices: true, timeout: "60 seconds" })("A mail whose process stops", (it) => {
+layer(worldOf(slow.layer), { excludeTestServices: true })("A mail whose process stops", (it) => {
   it.effect("during its scan is scanned again, and becomes one event", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -50,7 +50,7 @@ const dropped = Effect.map(Metric.snapshot, (all) => {
 const countOf = (rows: ReadonlyArray<{ readonly count: string }>) =>
   rows.reduce((sum, { count }) => sum + Number(count), 0)
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The ledger of refusals", (it) => {
+layer(world, { excludeTestServices: true })("The ledger of refusals", (it) => {
   it.effect("keeps 1,000 rows of a domain and day, and counts the others by hour and reason", () =>
     Effect.gen(function* () {
       const notes = yield* RefusalNotes

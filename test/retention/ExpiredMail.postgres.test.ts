@@ -54,7 +54,7 @@ const removedBefore = Effect.fnUntraced(function* (statement: RegExp, domain: st
 })
 
 // The embedded database has one session and thus no concurrency.
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("The removal of expired mail", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("The removal of expired mail", (it) => {
   it.effect.each([
     ["before its loss is recorded", /FOR KEY SHARE/],
     ["while its loss is recorded", /INSERT INTO operational_events/]

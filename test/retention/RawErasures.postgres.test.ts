@@ -6,7 +6,7 @@ import * as TestDatabase from "../TestDatabase.ts"
 import * as ErasableDomain from "./ErasableDomain.ts"
 
 // The embedded database has one session and thus no concurrency.
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A raw message is erased", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("A raw message is erased", (it) => {
   it.effect("even if its row commits while the removal of its domain waits for it", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder

@@ -33,7 +33,7 @@ const inboxWith = Effect.fnUntraced(function* (text: string) {
 
 const erasures = SqlClient.SqlClient.use((sql) => sql`SELECT * FROM raw_erasures`)
 
-layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true })(
   "Mail removed before its retention ends is overwritten on disk within seconds",
   (it) => {
     it.effect("after its domain is removed, without affecting another domain", () =>
@@ -93,7 +93,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true,
   }
 )
 
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("Raw messages are erased", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("Raw messages are erased", (it) => {
   it.effect("in batches, so that incoming mail does not wait long for the disk", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder

@@ -11,7 +11,7 @@ const watches = (lookEvery: number) =>
     Context.get(DueWork.DueWork)
   )
 
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("Background work", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("Background work", (it) => {
   it.effect("is due while its condition finds a row, each by its own", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -20,8 +20,7 @@ const send = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, to: str
 })
 
 layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTIONS_PER_IP: "2" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A trusted balancer", (it) => {
   it.effect("passes the client's address on to the event", () =>
     Effect.gen(function* () {
@@ -70,40 +69,37 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
 })
 
 describe("Two processes on one machine", () => {
-  it.live(
-    "share the SMTP port if configured",
-    () =>
-      Effect.gen(function* () {
-        const receiver = yield* WebhookReceiver
-        const port = `${yield* Ports.free}`
-        const one = yield* InletProcess.installation
-        // Without a PostgreSQL server, the second process has a separate database.
-        const two = one.DATABASE_URL === undefined ? yield* InletProcess.installation : one
-        const shared = { SMTP_PORT: port, SMTP_REUSE_PORT: "true" }
-        const [first, second] = yield* Effect.all(
-          [InletProcess.start({ ...one, ...shared }), InletProcess.start({ ...two, ...shared })],
-          { concurrency: 2 }
-        )
-        const inboxes = [yield* first.inbox(receiver.url), yield* second.inbox(receiver.url)]
-        const taken = yield* Ref.make(0)
-        // The kernel distributes the connections, and with separate databases each process knows only its own
-        // inboxes.
-        yield* Effect.forEach(
-          Array.from({ length: 60 }, (_, number) => number),
-          (number) =>
-            Mail.send(Number(port), { to: inboxes[number % 2]?.address ?? "" }).pipe(
-              Effect.andThen(Ref.update(taken, (count) => count + 1)),
-              Effect.ignore
-            ),
-          { concurrency: 6, discard: true }
-        )
-        const count = yield* Ref.get(taken)
-        assert.isAbove(count, one === two ? 59 : 5)
-        yield* first.signal("SIGTERM")
-        yield* first.ending
-        // The other process continues alone.
-        assert.match(yield* Mail.send(Number(port), { to: inboxes[1]?.address ?? "" }), /^250/)
-      }).pipe(Effect.provide(WebhookReceiver.layer)),
-    90_000
+  it.live("share the SMTP port if configured", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver
+      const port = `${yield* Ports.free}`
+      const one = yield* InletProcess.installation
+      // Without a PostgreSQL server, the second process has a separate database.
+      const two = one.DATABASE_URL === undefined ? yield* InletProcess.installation : one
+      const shared = { SMTP_PORT: port, SMTP_REUSE_PORT: "true" }
+      const [first, second] = yield* Effect.all(
+        [InletProcess.start({ ...one, ...shared }), InletProcess.start({ ...two, ...shared })],
+        { concurrency: 2 }
+      )
+      const inboxes = [yield* first.inbox(receiver.url), yield* second.inbox(receiver.url)]
+      const taken = yield* Ref.make(0)
+      // The kernel distributes the connections, and with separate databases each process knows only its own
+      // inboxes.
+      yield* Effect.forEach(
+        Array.from({ length: 60 }, (_, number) => number),
+        (number) =>
+          Mail.send(Number(port), { to: inboxes[number % 2]?.address ?? "" }).pipe(
+            Effect.andThen(Ref.update(taken, (count) => count + 1)),
+            Effect.ignore
+          ),
+        { concurrency: 6, discard: true }
+      )
+      const count = yield* Ref.get(taken)
+      assert.isAbove(count, one === two ? 59 : 5)
+      yield* first.signal("SIGTERM")
+      yield* first.ending
+      // The other process continues alone.
+      assert.match(yield* Mail.send(Number(port), { to: inboxes[1]?.address ?? "" }), /^250/)
+    }).pipe(Effect.provide(WebhookReceiver.layer))
   )
 })

@@ -141,7 +141,7 @@ layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "160", SMTP_MAX_CONNEC
       const last = idle.at(-1)
       const talking = Effect.flatMap(last?.say("NOOP") ?? Effect.succeed(""), () => Effect.sleep("500 millis"))
       yield* Effect.raceFirst(
-        eventually(metric("inlet_smtp_dismissals_total", "idle"), (ended) => ended - idleBefore >= 40, "20 seconds"),
+        eventually(metric("inlet_smtp_dismissals_total", "idle"), (ended) => ended - idleBefore >= 40),
         Effect.forever(talking)
       )
       yield* eventually(metric("inlet_smtp_connections"), (open) => open <= 121)

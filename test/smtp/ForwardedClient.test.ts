@@ -28,8 +28,7 @@ const clients = (inbox: Mailbox.Inbox) =>
   )
 
 layer(TestInlet.layer({ SMTP_XFORWARD_FROM: `${inFront}/32`, SENDER_CHECKS: "false" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A mail server in front", (it) => {
   it.effect("names the client of each message, in one command or two, as IPv4 or IPv6", () =>
     Effect.gen(function* () {

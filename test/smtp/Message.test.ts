@@ -40,8 +40,7 @@ const falseEnds: ReadonlyArray<readonly [string, string]> = [
 ]
 
 layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", SENDER_CHECKS: "false" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("DATA", (it) => {
   it.effect("ends at CRLF . CRLF only, in one packet or byte by byte", () =>
     Effect.gen(function* () {
@@ -343,7 +342,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
   )
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A large header", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("A large header", (it) => {
   it.effect("is searched for Received fields in its first 256 KiB only", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -34,8 +34,7 @@ const replies = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>
 })
 
 layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("RCPT", (it) => {
   it.effect("refuses a busy domain within 1 s of being disabled", () =>
     Effect.gen(function* () {

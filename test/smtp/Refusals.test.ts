@@ -64,8 +64,7 @@ const quick = Layer.succeed(RefusalNotes.Bounds, { limits: {}, idleMillis: 10, a
 const settings = { ADMIN_TOKEN: "operator", MAX_MESSAGE_BYTES: "65536", SENDER_CHECKS: "false" }
 
 layer(TestInlet.layer(settings).pipe(Layer.provide(quick)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A refusal", (it) => {
   it.effect("at RCPT over the day's quota names sender, recipient, client, HELO, reply, reason and remedy", () =>
     Effect.gen(function* () {
@@ -412,8 +411,7 @@ layer(TestInlet.layer(settings).pipe(Layer.provide(quick)), {
 })
 
 layer(TestInlet.layer({ ADMIN_TOKEN: "operator", SMTP_MAX_CONNECTIONS_PER_IP: "1" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A refused connection", (it) => {
   it.effect("is in the operator's ledger as `rate`", () =>
     Effect.gen(function* () {

@@ -58,7 +58,7 @@ const handshake = (socket: Socket, options: ConnectionOptions = { rejectUnauthor
 const secured = (socket: Socket, options?: ConnectionOptions) =>
   handshake(socket, options).pipe(Effect.flatMap(Effect.fromNullishOr), Effect.orDie)
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("STARTTLS", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("STARTTLS", (it) => {
   it.effect("encrypts the session, and its mail has ESMTPS in Received", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

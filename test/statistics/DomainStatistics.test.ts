@@ -12,8 +12,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 const often = Layer.succeed(DayCounter.Interval, "50 millis")
 
 layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.provide(often)), WebhookReceiver.layer), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The daily statistics of a domain", (it) => {
   /** A domain with a webhook, and its statistics. */
   const counted = Effect.gen(function* () {
@@ -141,8 +140,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
 const seldom = Layer.succeed(DayCounter.Interval, "1 hour")
 
 layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "0" }).pipe(Layer.provide(seldom)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A count of all domains", (it) => {
   it.effect("reaches each of more domains than one statement counts, and the rest of one with very many events", () =>
     Effect.gen(function* () {

@@ -19,7 +19,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 const inletOf = ({ settings, ...options }: Options) =>
   TestInlet.layer({ database, ...options, settings: { MAX_DOMAINS_PER_WORKSPACE: "0", ...settings } }).pipe(
     Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" })),
-    Layer.provide(Layer.succeed(StepTime, "200 millis"))
+    Layer.provide(Layer.succeed(StepTime, "2 seconds"))
   )
 
 /** A workspace that buys names. */
@@ -31,7 +31,9 @@ const customer = Effect.gen(function* () {
     key,
     get: (path: string) => inlet.call("GET", path, { key }),
     buy: (domain: string) => inlet.call("POST", "/api/domains/purchase", { key, body: { domain, years: 1 } }),
-    comesTo: (id: string, status: string) => eventually(order(id), (now) => now.status === status),
+    /** Repeats the order's step without the pause after a failure. */
+    comesTo: (id: string, status: string) =>
+      eventually(Effect.andThen(letDue(id), order(id)), (now) => now.status === status),
     order
   }
 })
@@ -83,7 +85,6 @@ describe("A fake registrar", () => {
       assert.strictEqual(waiting.status, 202)
       assert.strictEqual(waiting.json.status, "registering")
       yield* registrar.will("work")
-      yield* letDue(waiting.json.order_id)
       yield* comesTo(waiting.json.order_id, "completed")
 
       yield* registrar.will("hang", "quote")
@@ -106,8 +107,6 @@ describe("A registrar of one's own that hangs", () => {
       assert.deepStrictEqual([second.status, second.json.status], [202, "registering"])
       yield* registrar.will("work")
       assert.strictEqual((yield* buy("third.com")).status, 201)
-      yield* letDue(first.json.order_id)
-      yield* letDue(second.json.order_id)
       yield* comesTo(first.json.order_id, "completed")
       yield* comesTo(second.json.order_id, "completed")
     }).pipe(Effect.provide(inletOf({ registrar: registrar.layer })))

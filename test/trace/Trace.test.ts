@@ -56,7 +56,7 @@ layer(
     ),
     WebhookReceiver.layer
   ),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  { excludeTestServices: true }
 )("A trace", (it) => {
   it.effect("shows the whole way of a delivered mail, found by its recipient alone", () =>
     Effect.gen(function* () {

@@ -289,11 +289,11 @@ const arrive = Effect.fnUntraced(function* (inbox: Effect.Success<ReturnType<typ
   const inlet = yield* TestInlet
   const { message, sender } = yield* making(inbox.address)
   assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, { from: sender }), /^250/)
-  const [event] = yield* eventually(Mailbox.events(inbox), (events) => events.length === 1, "20 seconds")
+  const [event] = yield* eventually(Mailbox.events(inbox), (events) => events.length === 1)
   return event
 })
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("With an allow list", (it) => {
+layer(world, { excludeTestServices: true })("With an allow list", (it) => {
   it.effect.each(forged)("a forged mail does not pass: %s", ([, making]) =>
     Effect.gen(function* () {
       const inbox = yield* allowing([
@@ -348,7 +348,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("With an allo
         })
         assert.strictEqual(status, 202, text)
       }
-      const events = yield* eventually(Mailbox.events(inbox), (all) => all.length === 2, "20 seconds")
+      const events = yield* eventually(Mailbox.events(inbox), (all) => all.length === 2)
       for (const { authentication } of events) assert.deepInclude(authentication, { spf: "pass", dmarc: "pass" })
       assert.sameDeepMembers(
         events.map(({ trust }) => trust.reasons),

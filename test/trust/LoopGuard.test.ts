@@ -81,8 +81,7 @@ describe("The loop guard", () => {
 })
 
 layer(TestInlet.layer({ MAX_ANSWERS_PER_HOUR: "2", SENDER_CHECKS: "false" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A mail loop", (it) => {
   const send = Effect.fnUntraced(function* (headers: string, count: number) {
     const inlet = yield* TestInlet

@@ -58,8 +58,7 @@ const ada = "ada@partner.example"
 const eve = "eve@stranger.example"
 
 layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "false" }), WebhookReceiver.layer), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A sender rule", (it) => {
   it.effect("that allows an author holds mail of all others, and of the author where nothing confirms it", () =>
     Effect.gen(function* () {

@@ -32,44 +32,41 @@ const meanwhile = Effect.fnUntraced(function* <A, E, R, A2, E2, R2>(
   return yield* Fiber.join(changed)
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
-  "A webhook that changes meanwhile",
-  (it) => {
-    it.effect("keeps the URL it is given while pull is switched on", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const sql = yield* SqlClient.SqlClient
-        const { domainId, key } = yield* inlet.inbox()
-        const url = "http://127.0.0.1:9/hook"
-        const { json, status } = yield* meanwhile(
-          inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body: { pull: true } }),
-          sql`UPDATE webhooks SET action = 'webhook', url = ${url} WHERE id = ${domainId}`
-        )
-        assert.strictEqual(status, 409, JSON.stringify(json))
-        const [webhook] = yield* sql`SELECT action, url FROM webhooks WHERE id = ${domainId}`
-        assert.deepStrictEqual(webhook, { action: "webhook", url })
-      })
-    )
+layer(TestInlet.layer(), { excludeTestServices: true })("A webhook that changes meanwhile", (it) => {
+  it.effect("keeps the URL it is given while pull is switched on", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, key } = yield* inlet.inbox()
+      const url = "http://127.0.0.1:9/hook"
+      const { json, status } = yield* meanwhile(
+        inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body: { pull: true } }),
+        sql`UPDATE webhooks SET action = 'webhook', url = ${url} WHERE id = ${domainId}`
+      )
+      assert.strictEqual(status, 409, JSON.stringify(json))
+      const [webhook] = yield* sql`SELECT action, url FROM webhooks WHERE id = ${domainId}`
+      assert.deepStrictEqual(webhook, { action: "webhook", url })
+    })
+  )
 
-    it.effect("keeps the secret of its workspace that it is given while its own is rotated", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const sql = yield* SqlClient.SqlClient
-        const { domainId, key } = yield* inlet.inbox()
-        const path = `/api/domains/${domainId}/webhooks`
-        const { json } = yield* inlet.call("POST", path, {
-          key,
-          body: { pattern: "own", action: "pull", secret: "own" }
-        })
-        const { id } = json.webhook
-        const { status } = yield* meanwhile(
-          inlet.call("POST", `${path}/${id}/rotate-secret`, { key }),
-          sql`UPDATE webhooks SET signing_secret = NULL WHERE id IN (${id}, ${domainId})`
-        )
-        assert.strictEqual(status, 409)
-        const [webhook] = yield* sql`SELECT signing_secret IS NULL AS is_shared FROM webhooks WHERE id = ${id}`
-        assert.deepStrictEqual(webhook, { isShared: true })
+  it.effect("keeps the secret of its workspace that it is given while its own is rotated", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, key } = yield* inlet.inbox()
+      const path = `/api/domains/${domainId}/webhooks`
+      const { json } = yield* inlet.call("POST", path, {
+        key,
+        body: { pattern: "own", action: "pull", secret: "own" }
       })
-    )
-  }
-)
+      const { id } = json.webhook
+      const { status } = yield* meanwhile(
+        inlet.call("POST", `${path}/${id}/rotate-secret`, { key }),
+        sql`UPDATE webhooks SET signing_secret = NULL WHERE id IN (${id}, ${domainId})`
+      )
+      assert.strictEqual(status, 409)
+      const [webhook] = yield* sql`SELECT signing_secret IS NULL AS is_shared FROM webhooks WHERE id = ${id}`
+      assert.deepStrictEqual(webhook, { isShared: true })
+    })
+  )
+})

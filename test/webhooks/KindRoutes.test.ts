@@ -35,8 +35,7 @@ const withBounces = Effect.fnUntraced(function* () {
 })
 
 layer(Layer.merge(TestInlet.layer({ SENDER_CHECKS: "false" }), WebhookReceiver.layer), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("Mail of a kind that a webhook leaves to another one", (it) => {
   it.effect("goes to that webhook, and other mail does not", () =>
     Effect.gen(function* () {

@@ -15,7 +15,7 @@ const waits = Effect.fnUntraced(function* (words: string) {
   return found.length > 0
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The removal of a webhook", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("The removal of a webhook", (it) => {
   it.effect("finds the replay job that starts meanwhile", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

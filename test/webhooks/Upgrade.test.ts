@@ -84,7 +84,7 @@ const webhook = (id: string) =>
     `
   ).pipe(Effect.map(([row]) => row))
 
-layer(empty, { excludeTestServices: true, timeout: "60 seconds" })("An upgrade from one webhook for a domain", (it) => {
+layer(empty, { excludeTestServices: true })("An upgrade from one webhook for a domain", (it) => {
   it.effect("keeps every delivery, the signed bytes and the state of every webhook", () =>
     Effect.gen(function* () {
       yield* migrateTo(before)

@@ -49,8 +49,7 @@ const isSigned = ({ body, headers }: ReceivedRequest, secret: string, header = "
 }
 
 layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A domain's webhooks", (it) => {
   it.effect("begin with the catch-all, under the domain's id, which PATCH /delivery changes", () =>
     Effect.gen(function* () {
@@ -205,8 +204,7 @@ layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0"
 })
 
 layer(TestInlet.layer({ WEBHOOK_CHANGES_PER_MINUTE: "0", REPLAYS_PER_MINUTE: "0", MAX_EMAILS_PER_DAY: "0" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("Mail of a domain with several webhooks", (it) => {
   it.effect("goes to one of them each, and its event names the webhook and the pattern", () =>
     Effect.gen(function* () {

@@ -33,7 +33,7 @@ const settings = ConfigProvider.layer(
 
 layer(
   Workspaces.layer.pipe(Layer.provide(settings), Layer.provideMerge(TestDatabase.layer), Layer.provideMerge(looks)),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  { excludeTestServices: true }
 )("Requests that are held", (it) => {
   it.effect("share the checks of their keys, which count as uses, and end after a change by another process", () =>
     Effect.gen(function* () {

@@ -24,7 +24,7 @@ const withKey = (byte: number) =>
 
 const secret = Redacted.make("whsec_a secret")
 
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("SecretsKey", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("SecretsKey", (it) => {
   it.effect("decrypts its ciphertext, also in a later process with the same key", () =>
     Effect.gen(function* () {
       const sealed = yield* SecretsKey.use((key) => key.seal(secret, "ada")).pipe(Effect.provide(withKey(1)))

@@ -32,7 +32,7 @@ const statusOf = Effect.fnUntraced(function* (key: string) {
   return (yield* inlet.call("GET", "/api/domains", { key })).status
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Additional workspace keys", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("Additional workspace keys", (it) => {
   it.effect("are shown once and listed by their first characters, newest first", () =>
     Effect.gen(function* () {
       const { key } = yield* (yield* TestInlet).workspace
@@ -184,8 +184,7 @@ const settings = Layer.provide(
 )
 
 layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A request about to be held", (it) => {
   it.effect("is answered at once if its key was revoked or replaced between look-up and wait", () =>
     Effect.gen(function* () {

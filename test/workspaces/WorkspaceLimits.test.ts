@@ -31,8 +31,7 @@ const replayable = Effect.gen(function* () {
 
 describe("A workspace", () => {
   layer(TestInlet.layer({ REPLAYS_PER_MINUTE: "3", WEBHOOK_CHANGES_PER_MINUTE: "3" }), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
+    excludeTestServices: true
   })("in one minute", (it) => {
     it.effect("has limited replays and receives Retry-After, separately from other workspaces", () =>
       Effect.gen(function* () {
@@ -117,8 +116,7 @@ describe("A workspace", () => {
   })
 
   layer(TestInlet.layer({ REPLAYS_PER_DAY: "2", WEBHOOK_CHANGES_PER_DAY: "2", REPLAYS_PER_MINUTE: "0" }), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
+    excludeTestServices: true
   })("in a UTC day", (it) => {
     it.effect("has daily limits across all processes, with Retry-After until midnight", () =>
       Effect.gen(function* () {

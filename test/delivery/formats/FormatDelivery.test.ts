@@ -31,8 +31,7 @@ const bill = Buffer.from([0x25, 0xff, 0x0d, 0x0a])
 const attachments = [{ filename: "bill.pdf", content: bill }]
 
 layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }, rawStore: rawStore.layer }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("A webhook in another format", (it) => {
   it.effect("takes user name and password from its URL, and sends them as Authorization", () =>
     Effect.gen(function* () {
@@ -456,7 +455,7 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
   )
 })
 
-layer(Public.TestInlet.layer({ settings, database }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Public.TestInlet.layer({ settings, database }), { excludeTestServices: true })(
   "The settings of a format",
   (it) => {
     const url = "https://app.example/hook"

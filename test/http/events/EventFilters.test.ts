@@ -105,7 +105,7 @@ const publish = Effect.gen(function* () {
   }
 })
 
-layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event list", (it) => {
+layer(World, { excludeTestServices: true })("An event list", (it) => {
   it.effect(
     "contains exactly the events of any filter combination on 500 random mails, as do a wait and a stream",
     () =>
@@ -165,7 +165,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
           } while (cursor !== null)
           return found
         })
-        const all = yield* eventually(list({}), (events) => events.length === mails.length, "60 seconds")
+        const all = yield* eventually(list({}), (events) => events.length === mails.length)
         assert.isAbove(all.filter(({ authentication }) => authentication.dmarc === "pass").length, 100)
 
         const oldestFirst = all.toReversed()
@@ -206,8 +206,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
             }).pipe(Effect.scoped),
           { concurrency: 10, discard: true }
         )
-      }),
-    120_000
+      })
   )
 
   it.effect("lists fields that a payload lacks as null in brief", () =>

@@ -31,7 +31,7 @@ const begin = Effect.gen(function* () {
 const idsOf = ({ json }: { readonly json: { readonly events: ReadonlyArray<{ readonly event_id: string }> } }) =>
   json.events.map(({ event_id }) => event_id)
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The webhook filter", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("The webhook filter", (it) => {
   it.effect("lists the events that the webhook delivers, of a domain and of all", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -26,8 +26,7 @@ const ordered = Effect.fnUntraced(function* (domain: string, years = 1) {
 })
 
 layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The return page of a checkout", (it) => {
   it.effect("shows the name, term and order number, and that the registration continues by itself", () =>
     Effect.gen(function* () {

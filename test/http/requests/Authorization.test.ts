@@ -42,7 +42,7 @@ const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", strin
   ["GET", `/api/domains/${uuid}/refusals`]
 ]
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Authorization", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("Authorization", (it) => {
   it.effect("is required on every workspace route, with 401 and WWW-Authenticate", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

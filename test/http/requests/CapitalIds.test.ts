@@ -18,7 +18,7 @@ const domain = Effect.gen(function* () {
 })
 
 // Some languages write UUIDs in capitals (RFC 9562, section 4).
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("An id in capitals", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("An id in capitals", (it) => {
   it.effect.each(["cursor=", "after=", "order=asc&after=", "wait=1&after=", "webhook=", "thread="])(
     "is the same id in a list of events: %s",
     (query) =>

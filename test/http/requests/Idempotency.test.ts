@@ -25,7 +25,7 @@ const customer = Effect.gen(function* () {
 
 const World = Layer.merge(TestInlet.layer(), WebhookReceiver.layer)
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request with an Idempotency-Key", (it) => {
+layer(World, { excludeTestServices: true })("A request with an Idempotency-Key", (it) => {
   it.effect("is executed once and answered the same on a retry", () =>
     Effect.gen(function* () {
       const { get, post, remove } = yield* customer

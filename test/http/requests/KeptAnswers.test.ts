@@ -11,8 +11,7 @@ import { eventually } from "../../Eventually.ts"
 import * as TestDatabase from "../../TestDatabase.ts"
 
 layer(Idempotency.layer.pipe(Layer.provideMerge(TestDatabase.layer)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
+  excludeTestServices: true
 })("The answer of a request with an Idempotency-Key", (it) => {
   it.effect("is given and stored later, if the database fails after the work", () =>
     Effect.gen(function* () {

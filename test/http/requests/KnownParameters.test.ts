@@ -13,7 +13,7 @@ const refused = ({ json, status }: Answer, message: RegExp, what = "") => {
   assert.match(json.error, message, what)
 }
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A query parameter", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("A query parameter", (it) => {
   it.effect("that is unknown answers 400 on every API route with the known ones", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -111,7 +111,7 @@ const recipientsOf = (events: ReadonlyArray<{ readonly recipient: string }>) =>
 
 layer(
   TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5", MAX_EMAILS_PER_DAY: "0", HTTP_MAX_WAITS_PER_WORKSPACE: "10" }),
-  { excludeTestServices: true, timeout: "90 seconds" }
+  { excludeTestServices: true }
 )("A key with a pattern", (it) => {
   it.effect("is created with a pattern in lower case, and listed with it", () =>
     Effect.gen(function* () {

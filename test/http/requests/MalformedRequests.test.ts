@@ -19,7 +19,7 @@ const exchange = (url: string, bytes: string, more?: string) =>
     return Effect.sync(() => socket.destroy())
   })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A request that is no HTTP", (it) => {
+layer(TestInlet.layer(), { excludeTestServices: true })("A request that is no HTTP", (it) => {
   it.effect("is answered with a JSON error and a request id, and the connection ends", () =>
     Effect.gen(function* () {
       const { url } = yield* TestInlet

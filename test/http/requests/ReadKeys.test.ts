@@ -160,193 +160,190 @@ describe("Every API route", () => {
   )
 })
 
-layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "A read key",
-  (it) => {
-    const bodies: Readonly<Record<string, unknown>> = {
-      "POST /api/workspaces/keys": { scope: "read" },
-      "POST /api/domains": { domain: "reader.example.com" },
-      "PATCH /api/domains/:id": { spam: "hold" },
-      "PATCH /api/domains/:id/delivery": { webhookUrl: null },
-      "POST /api/domains/:id/webhooks": { pattern: "reader" },
-      "PATCH /api/domains/:id/webhooks/:webhookId": { action: "reject" },
-      "POST /api/domains/:id/sender-rules": { list: "block", value: "sender.example" },
-      "POST /api/domains/:id/replays": { status: "dead" },
-      "POST /api/domains/:id/simulate": { sample: "code" },
-      "POST /api/domains/:id/deliveries/settle": {
-        outcomes: [{ event_id: "01890000-0000-7000-8000-000000000000", attempt: 1, statusCode: 200, durationMs: 1 }]
-      },
-      "POST /api/domains/purchase": { domain: "reader-buys.com", years: 1 }
-    }
-
-    /** A workspace with a secret in its webhook URL, a delivered mail with an attachment, and a read key. */
-    const workspace = Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const inbox = yield* inlet.inbox("http://127.0.0.1:9/sentinel?token=sentinel")
-      yield* Mail.send(inlet.smtpPort, {
-        to: inbox.address,
-        text: "the text",
-        html: "<p>the text</p>",
-        attachments: [{ filename: "note.txt", content: "remember the milk" }]
-      })
-      const [event] = yield* Mailbox.events(inbox)
-      // The first attempt fails and shows in the webhook; later ones change nothing in it.
-      yield* eventually(
-        inlet.call("GET", `/api/domains/${inbox.domainId}/webhooks`, { key: inbox.key }),
-        ({ json }) => json.webhooks[0].failing_since !== null
-      )
-      const { json } = yield* inlet.call("POST", "/api/workspaces/keys", { key: inbox.key, body: { scope: "read" } })
-      const ids: Readonly<Record<string, string>> = {
-        id: inbox.domainId,
-        eventId: event.event_id,
-        index: "0",
-        keyId: json.id,
-        sessionId: json.id,
-        replayId: json.id,
-        orderId: inbox.domainId,
-        webhookId: inbox.domainId,
-        ruleId: json.id
-      }
-      const query = (path: string) => (path.endsWith("/match") ? `?recipient=${inbox.address}` : "")
-      const fill = (path: string) => path.replace(/:(\w+)/g, (_, name) => ids[name] ?? "") + query(path)
-      return { ...inbox, reader: json.api_key as string, fill }
-    })
-
-    it.effect("reads on every route that accepts it, without secrets", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const { fill, key, reader, secret } = yield* workspace
-        for (const { method, needs, path } of yield* routes) {
-          if (needs !== "any key") continue
-          // A stream does not end, so HEAD is used.
-          const verb = path.endsWith("/stream") ? "HEAD" : method
-          const { status, text } = yield* inlet.call(verb, fill(path), { key: reader })
-          assert.strictEqual(status, 200, `${verb} ${path}: ${text}`)
-          for (const told of ["sentinel", key, reader, secret]) assert.notInclude(text, told, path)
-        }
-        const { json } = yield* inlet.call("GET", "/api/domains", { key: reader })
-        assert.strictEqual(json.domains[0].webhookUrl, "http://127.0.0.1:9/…")
-        const raw = yield* inlet.call("GET", fill("/api/domains/:id/events/:eventId/raw"), { key: reader })
-        assert.include(raw.text, "the text")
-      })
-    )
-
-    it.effect("is answered 403 on every other workspace route with the required key, and changes nothing", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const sql = yield* SqlClient.SqlClient
-        const { domainId, fill, key, reader } = yield* workspace
-        const state = Effect.gen(function* () {
-          const ask = (path: string) => Effect.map(inlet.call("GET", path, { key }), ({ json }) => json)
-          return [
-            yield* ask("/api/domains"),
-            yield* ask(fill("/api/domains/:id/webhooks")),
-            (yield* ask("/api/workspaces/keys")).keys.map(({ id }: { readonly id: string }) => id),
-            yield* ask("/api/domains/orders"),
-            yield* ask("/api/domains/wallet"),
-            yield* sql`SELECT id FROM inbound_emails WHERE domain_id = ${domainId}`,
-            yield* sql`SELECT api_key_hash, signing_secret FROM workspaces ORDER BY id`
-          ]
-        })
-        const before = yield* state
-        let refused = 0
-        for (const { method, needs, path } of yield* routes) {
-          if (needs !== "its own key") continue
-          const body = bodies[`${method} ${path}`]
-          const { json, status } = yield* inlet.call(method, fill(path), {
-            key: reader,
-            ...(body === undefined ? {} : { body }),
-            headers: { "idempotency-key": `reader ${method}`.replaceAll(" ", "-") }
-          })
-          assert.strictEqual(status, 403, `${method} ${path}`)
-          assert.deepStrictEqual(Object.keys(json), ["error"])
-          assert.strictEqual(
-            json.error,
-            `A read key (ak_read_…) only reads mail: ${method} ${path} requires the workspace's own key, \`Authorization: Bearer ak_live_…\``
-          )
-          refused++
-        }
-        assert.isAbove(refused, 15)
-        assert.deepStrictEqual(yield* state, before)
-      })
-    )
-
-    it.effect("is answered 403 before its body, parameters and id are validated", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const { fill, reader } = yield* workspace
-        const { json: other } = yield* inlet.call("POST", "/api/workspaces", { body: { name: "other" } })
-        const asked = [
-          ["POST", fill("/api/domains/:id/simulate"), "not JSON"],
-          ["POST", "/api/domains/purchase?dry_run=1", {}],
-          ["DELETE", `/api/domains/${other.workspace_id}`, undefined],
-          ["DELETE", "/api/domains/no-id", undefined]
-        ] as const
-        for (const [method, path, body] of asked) {
-          const { status } = yield* inlet.call(method, path, { key: reader, ...(body === undefined ? {} : { body }) })
-          assert.strictEqual(status, 403, path)
-        }
-      })
-    )
-
-    it.effect("receives no signed webhook requests", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const { fill, key, reader } = yield* workspace
-        const signed = fill("/api/domains/:id/events/stream?signed=true")
-        const { headers, status } = yield* inlet.call("HEAD", signed, { key: reader })
-        assert.strictEqual(status, 403)
-        assert.notProperty(headers, "www-authenticate")
-        const { json } = yield* inlet.call("GET", signed, { key: reader })
-        assert.match(json.error, /: signed=true requires the workspace's own key, /)
-        assert.strictEqual((yield* inlet.call("HEAD", signed, { key })).status, 200)
-      })
-    )
-
-    it.effect("sees no other workspace, whose ids answer 404 like unknown ones", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const mine = yield* workspace
-        const other = yield* workspace
-        for (const { needs, path } of yield* routes) {
-          if (needs !== "any key" || !path.includes(":id")) continue
-          const { status } = yield* inlet.call("GET", other.fill(path), { key: mine.reader })
-          assert.strictEqual(status, 404, path)
-        }
-      })
-    )
-
-    it.effect("is in the OpenAPI document and in llms.txt exactly where it is accepted, with and without a limit", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const { json } = yield* inlet.call("GET", "/openapi.json")
-        const [, text = ""] = (yield* inlet.call("GET", "/llms.txt")).text.split("## Every route of a workspace")
-        for (const { limited, method, needs, path } of yield* routes) {
-          if (needs === "no key") continue
-          const template = path.replace(/:(\w+)/g, "{$1}")
-          const operation = json.paths[template]?.[method.toLowerCase()]
-          if (operation === undefined) continue
-          // An ingest key, too, is refused everywhere else.
-          assert.property(operation.responses, "403", `${method} ${path}`)
-          const isLimited = limited !== "refused"
-          const schemes = operation.security.flatMap((one: object) => Object.keys(one))
-          assert.deepStrictEqual(
-            [schemes.includes("readKey"), schemes.includes("limitedReadKey")],
-            [needs === "any key", isLimited],
-            `${method} ${path}`
-          )
-          const starts = [" ", ":"].map((next) => `- ${method} ${template}${next}`)
-          const line = text.split("\n").find((line) => starts.some((start) => line.startsWith(start))) ?? ""
-          const mark =
-            needs === "any key"
-              ? `[read key${isLimited ? "" : " without a limit"}]`
-              : isLimited
-                ? "[read key with a limit]"
-                : undefined
-          const [, shown] = /(\[read key.*\])$/.exec(line) ?? []
-          assert.strictEqual(shown, mark, `${method} ${path}`)
-        }
-      })
-    )
+layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices: true })("A read key", (it) => {
+  const bodies: Readonly<Record<string, unknown>> = {
+    "POST /api/workspaces/keys": { scope: "read" },
+    "POST /api/domains": { domain: "reader.example.com" },
+    "PATCH /api/domains/:id": { spam: "hold" },
+    "PATCH /api/domains/:id/delivery": { webhookUrl: null },
+    "POST /api/domains/:id/webhooks": { pattern: "reader" },
+    "PATCH /api/domains/:id/webhooks/:webhookId": { action: "reject" },
+    "POST /api/domains/:id/sender-rules": { list: "block", value: "sender.example" },
+    "POST /api/domains/:id/replays": { status: "dead" },
+    "POST /api/domains/:id/simulate": { sample: "code" },
+    "POST /api/domains/:id/deliveries/settle": {
+      outcomes: [{ event_id: "01890000-0000-7000-8000-000000000000", attempt: 1, statusCode: 200, durationMs: 1 }]
+    },
+    "POST /api/domains/purchase": { domain: "reader-buys.com", years: 1 }
   }
-)
+
+  /** A workspace with a secret in its webhook URL, a delivered mail with an attachment, and a read key. */
+  const workspace = Effect.gen(function* () {
+    const inlet = yield* TestInlet
+    const inbox = yield* inlet.inbox("http://127.0.0.1:9/sentinel?token=sentinel")
+    yield* Mail.send(inlet.smtpPort, {
+      to: inbox.address,
+      text: "the text",
+      html: "<p>the text</p>",
+      attachments: [{ filename: "note.txt", content: "remember the milk" }]
+    })
+    const [event] = yield* Mailbox.events(inbox)
+    // The first attempt fails and shows in the webhook; later ones change nothing in it.
+    yield* eventually(
+      inlet.call("GET", `/api/domains/${inbox.domainId}/webhooks`, { key: inbox.key }),
+      ({ json }) => json.webhooks[0].failing_since !== null
+    )
+    const { json } = yield* inlet.call("POST", "/api/workspaces/keys", { key: inbox.key, body: { scope: "read" } })
+    const ids: Readonly<Record<string, string>> = {
+      id: inbox.domainId,
+      eventId: event.event_id,
+      index: "0",
+      keyId: json.id,
+      sessionId: json.id,
+      replayId: json.id,
+      orderId: inbox.domainId,
+      webhookId: inbox.domainId,
+      ruleId: json.id
+    }
+    const query = (path: string) => (path.endsWith("/match") ? `?recipient=${inbox.address}` : "")
+    const fill = (path: string) => path.replace(/:(\w+)/g, (_, name) => ids[name] ?? "") + query(path)
+    return { ...inbox, reader: json.api_key as string, fill }
+  })
+
+  it.effect("reads on every route that accepts it, without secrets", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { fill, key, reader, secret } = yield* workspace
+      for (const { method, needs, path } of yield* routes) {
+        if (needs !== "any key") continue
+        // A stream does not end, so HEAD is used.
+        const verb = path.endsWith("/stream") ? "HEAD" : method
+        const { status, text } = yield* inlet.call(verb, fill(path), { key: reader })
+        assert.strictEqual(status, 200, `${verb} ${path}: ${text}`)
+        for (const told of ["sentinel", key, reader, secret]) assert.notInclude(text, told, path)
+      }
+      const { json } = yield* inlet.call("GET", "/api/domains", { key: reader })
+      assert.strictEqual(json.domains[0].webhookUrl, "http://127.0.0.1:9/…")
+      const raw = yield* inlet.call("GET", fill("/api/domains/:id/events/:eventId/raw"), { key: reader })
+      assert.include(raw.text, "the text")
+    })
+  )
+
+  it.effect("is answered 403 on every other workspace route with the required key, and changes nothing", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, fill, key, reader } = yield* workspace
+      const state = Effect.gen(function* () {
+        const ask = (path: string) => Effect.map(inlet.call("GET", path, { key }), ({ json }) => json)
+        return [
+          yield* ask("/api/domains"),
+          yield* ask(fill("/api/domains/:id/webhooks")),
+          (yield* ask("/api/workspaces/keys")).keys.map(({ id }: { readonly id: string }) => id),
+          yield* ask("/api/domains/orders"),
+          yield* ask("/api/domains/wallet"),
+          yield* sql`SELECT id FROM inbound_emails WHERE domain_id = ${domainId}`,
+          yield* sql`SELECT api_key_hash, signing_secret FROM workspaces ORDER BY id`
+        ]
+      })
+      const before = yield* state
+      let refused = 0
+      for (const { method, needs, path } of yield* routes) {
+        if (needs !== "its own key") continue
+        const body = bodies[`${method} ${path}`]
+        const { json, status } = yield* inlet.call(method, fill(path), {
+          key: reader,
+          ...(body === undefined ? {} : { body }),
+          headers: { "idempotency-key": `reader ${method}`.replaceAll(" ", "-") }
+        })
+        assert.strictEqual(status, 403, `${method} ${path}`)
+        assert.deepStrictEqual(Object.keys(json), ["error"])
+        assert.strictEqual(
+          json.error,
+          `A read key (ak_read_…) only reads mail: ${method} ${path} requires the workspace's own key, \`Authorization: Bearer ak_live_…\``
+        )
+        refused++
+      }
+      assert.isAbove(refused, 15)
+      assert.deepStrictEqual(yield* state, before)
+    })
+  )
+
+  it.effect("is answered 403 before its body, parameters and id are validated", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { fill, reader } = yield* workspace
+      const { json: other } = yield* inlet.call("POST", "/api/workspaces", { body: { name: "other" } })
+      const asked = [
+        ["POST", fill("/api/domains/:id/simulate"), "not JSON"],
+        ["POST", "/api/domains/purchase?dry_run=1", {}],
+        ["DELETE", `/api/domains/${other.workspace_id}`, undefined],
+        ["DELETE", "/api/domains/no-id", undefined]
+      ] as const
+      for (const [method, path, body] of asked) {
+        const { status } = yield* inlet.call(method, path, { key: reader, ...(body === undefined ? {} : { body }) })
+        assert.strictEqual(status, 403, path)
+      }
+    })
+  )
+
+  it.effect("receives no signed webhook requests", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { fill, key, reader } = yield* workspace
+      const signed = fill("/api/domains/:id/events/stream?signed=true")
+      const { headers, status } = yield* inlet.call("HEAD", signed, { key: reader })
+      assert.strictEqual(status, 403)
+      assert.notProperty(headers, "www-authenticate")
+      const { json } = yield* inlet.call("GET", signed, { key: reader })
+      assert.match(json.error, /: signed=true requires the workspace's own key, /)
+      assert.strictEqual((yield* inlet.call("HEAD", signed, { key })).status, 200)
+    })
+  )
+
+  it.effect("sees no other workspace, whose ids answer 404 like unknown ones", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const mine = yield* workspace
+      const other = yield* workspace
+      for (const { needs, path } of yield* routes) {
+        if (needs !== "any key" || !path.includes(":id")) continue
+        const { status } = yield* inlet.call("GET", other.fill(path), { key: mine.reader })
+        assert.strictEqual(status, 404, path)
+      }
+    })
+  )
+
+  it.effect("is in the OpenAPI document and in llms.txt exactly where it is accepted, with and without a limit", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { json } = yield* inlet.call("GET", "/openapi.json")
+      const [, text = ""] = (yield* inlet.call("GET", "/llms.txt")).text.split("## Every route of a workspace")
+      for (const { limited, method, needs, path } of yield* routes) {
+        if (needs === "no key") continue
+        const template = path.replace(/:(\w+)/g, "{$1}")
+        const operation = json.paths[template]?.[method.toLowerCase()]
+        if (operation === undefined) continue
+        // An ingest key, too, is refused everywhere else.
+        assert.property(operation.responses, "403", `${method} ${path}`)
+        const isLimited = limited !== "refused"
+        const schemes = operation.security.flatMap((one: object) => Object.keys(one))
+        assert.deepStrictEqual(
+          [schemes.includes("readKey"), schemes.includes("limitedReadKey")],
+          [needs === "any key", isLimited],
+          `${method} ${path}`
+        )
+        const starts = [" ", ":"].map((next) => `- ${method} ${template}${next}`)
+        const line = text.split("\n").find((line) => starts.some((start) => line.startsWith(start))) ?? ""
+        const mark =
+          needs === "any key"
+            ? `[read key${isLimited ? "" : " without a limit"}]`
+            : isLimited
+              ? "[read key with a limit]"
+              : undefined
+        const [, shown] = /(\[read key.*\])$/.exec(line) ?? []
+        assert.strictEqual(shown, mark, `${method} ${path}`)
+      }
+    })
+  )
+})

@@ -50,7 +50,7 @@ const begun = Effect.fnUntraced(function* ({ body, headers, key, method, path }:
   }
 })
 
-layer(TestInlet.layer({ ADMIN_TOKEN: "operator-token" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestInlet.layer({ ADMIN_TOKEN: "operator-token" }), { excludeTestServices: true })(
   "A request whose key is replaced before its body is whole",
   (it) => {
     it.effect("is refused on every kind of route, and does nothing", () =>

@@ -30,7 +30,7 @@ class Till extends Context.Service<
 
 // The contract of every billing provider.
 const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Layer<Billing | Till, E>) =>
-  layer(world, { excludeTestServices: true, timeout: "60 seconds" })(`Billing through ${name}`, (it) => {
+  layer(world, { excludeTestServices: true })(`Billing through ${name}`, (it) => {
     it.effect("returns its name", () =>
       Effect.gen(function* () {
         assert.strictEqual<string>((yield* Billing).provider, provider)

@@ -15,7 +15,7 @@ import * as Openprovider from "../../simulators/Openprovider.ts"
 import { type Mishap, type Operation, Vendor, type VendorRecord } from "../../simulators/Vendor.ts"
 import * as TestDatabase from "../../TestDatabase.ts"
 
-const options = { excludeTestServices: true, timeout: "60 seconds" } as const
+const options = { excludeTestServices: true } as const
 
 const name = (text: string) => DomainName.make(text)
 

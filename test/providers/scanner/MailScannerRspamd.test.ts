@@ -39,7 +39,7 @@ const says =
 
 const scan = (one: Scannable = mail) => MailScanner.use((scanner) => scanner.scan(one))
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The rspamd scanner", (it) => {
+layer(World, { excludeTestServices: true })("The rspamd scanner", (it) => {
   it.effect("posts the message unchanged with its envelope, and returns the verdict", () =>
     Effect.gen(function* () {
       const { last, reacts } = yield* FakeRspamd

@@ -61,7 +61,7 @@ const concurrency = 4
 
 const corpusMails = 200
 
-layer(World, { excludeTestServices: true, timeout: "120 seconds" })("With rspamd and ClamAV", (it) => {
+layer(World, { excludeTestServices: true })("With rspamd and ClamAV", (it) => {
   /** Sends mails, each to an address of its own. Succeeds with what their events say. */
   const scanned = Effect.fnUntraced(function* (messages: ReadonlyArray<Uint8Array>) {
     const inlet = yield* TestInlet
