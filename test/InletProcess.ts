@@ -67,7 +67,8 @@ export const fromSources = Effect.provide(
   ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ TEST_BUNDLE: "false" }), { asPrimary: true })
 )
 
-const script = Effect.gen(function* () {
+/** The script of the service. */
+export const script = Effect.gen(function* () {
   if (!(yield* isBundled)) return fileURLToPath(new URL("../src/main.ts", import.meta.url))
   const ServiceBundle = yield* Effect.promise(() => import("./ServiceBundle.ts"))
   return yield* ServiceBundle.script("main")

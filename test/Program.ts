@@ -93,13 +93,19 @@ export const run = Effect.fnUntraced(function* (command: string, args: ReadonlyA
   return { code, stdout: yield* program.stdout, stderr: yield* program.stderr }
 }, Effect.scoped)
 
-const commandScript = Effect.gen(function* () {
+/** The script of `inlet …`. */
+export const script = Effect.gen(function* () {
   if (!(yield* InletProcess.isBundled)) return "src/cli/main.ts"
   const ServiceBundle = yield* Effect.promise(() => import("./ServiceBundle.ts"))
   return yield* ServiceBundle.script("cli")
 }).pipe(Effect.orDie)
 
-/** Runs `inlet …` in the checkout. */
+/** Starts `inlet …` in the checkout. */
 export const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Options["env"] = {}) {
-  return yield* start(process.execPath, [yield* commandScript, ...args], { env })
+  return yield* start(process.execPath, [yield* script, ...args], { env })
+})
+
+/** Runs `inlet …` in the checkout until it exits. */
+export const inletRun = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Options["env"] = {}) {
+  return yield* run(process.execPath, [yield* script, ...args], { env })
 })

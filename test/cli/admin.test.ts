@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, FileSystem, Layer } from "effect"
 import * as Ledger from "../../src/operations/Ledger.ts"
 import * as CommandLine from "../CommandLine.ts"
@@ -8,9 +8,6 @@ import * as Mail from "../Mail.ts"
 import * as Ports from "../Ports.ts"
 import type * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 const names = "DOMAIN\tORIGIN\tSTATUS\tWEBHOOK\tREASON\n"
 

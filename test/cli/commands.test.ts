@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Fiber, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
@@ -15,9 +15,6 @@ import * as Needs from "../Needs.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 300_000 })
 
 /** Runs commands with the service in INLET_URL, and a key in INLET_API_KEY or none. */
 const person = Effect.fnUntraced(function* (key?: string, env: Program.Options["env"] = {}) {
@@ -417,11 +414,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           attachments: [{ filename: "note.txt", content: "remember the milk" }]
         })
         const [event] = yield* Mailbox.events(inbox)
-        const { code, stdout } = yield* Program.run(
-          process.execPath,
-          ["src/cli/main.ts", "events", "attachment", event.event_id, "0"],
-          { env }
-        )
+        const { code, stdout } = yield* Program.inletRun(["events", "attachment", event.event_id, "0"], env)
         assert.strictEqual(stdout, "remember the milk")
         assert.strictEqual(code, 0)
       })
@@ -687,7 +680,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           const { domain, key } = yield* inlet.inbox()
           const { env, run } = yield* person(key)
           const answering = Effect.fnUntraced(function* (answer: string) {
-            const command = `${process.execPath} src/cli/main.ts domains remove ${domain}`
+            const command = `${process.execPath} ${yield* Program.script} domains remove ${domain}`
             const terminal = yield* Program.start("script", ["-qec", command, "/dev/null"], { env })
             yield* terminal.says(`Remove ${domain} with its messages`)
             yield* terminal.type(answer)

@@ -1,6 +1,6 @@
 import { createServer } from "node:net"
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import * as ServiceDoctor from "../../src/cli/commands/ServiceDoctor.ts"
 import { MailPort } from "../../src/health/MailHost.ts"
@@ -11,9 +11,6 @@ import { DnsServer } from "../DnsServer.ts"
 import { FakeRspamd } from "../FakeRspamd.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-doctor-" }))
 
@@ -60,7 +57,7 @@ describe("inlet doctor", () => {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* folder}/.env`
       yield* fs.writeFileString(file, "HTTP_PORT=abc\nSMTP_PROT=25\n")
-      const wrong = yield* Program.run(process.execPath, ["src/cli/main.ts", "doctor", "--env-file", file])
+      const wrong = yield* Program.inletRun(["doctor", "--env-file", file])
       assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])
       assert.strictEqual(wrong.stderr, "HTTP_PORT: Expected a port number from 0 to 65535\n")
       const env = { HTTP_PORT: `${yield* Ports.free}`, SMTP_PORT: `${yield* Ports.free}`, DATA_DIR: yield* folder }
@@ -202,8 +199,7 @@ describe("inlet doctor", () => {
     Effect.gen(function* () {
       const DATA_DIR = yield* folder
       const env = { DATA_DIR, DATABASE_URL: undefined }
-      const doctor = (more: Readonly<Record<string, string>> = {}) =>
-        Program.run(process.execPath, ["src/cli/main.ts", "doctor"], { env: { ...env, ...more } })
+      const doctor = (more: Readonly<Record<string, string>> = {}) => Program.inletRun(["doctor"], { ...env, ...more })
       const well = yield* doctor()
       assert.strictEqual(well.stderr, "")
       assert.strictEqual(well.code, 0)

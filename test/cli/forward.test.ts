@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber, FileSystem, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Webhook } from "standardwebhooks"
@@ -15,9 +15,6 @@ import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { type ReceivedRequest, WebhookReceiver } from "../WebhookReceiver.ts"
 import * as Listener from "./Listener.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 /** An inbox without a webhook, and an app on loopback. */
 const developer = Effect.gen(function* () {

@@ -1,15 +1,12 @@
 import { createHmac, randomUUID } from "node:crypto"
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { call } from "../ApiCall.ts"
 import * as CommandLine from "../CommandLine.ts"
 import { eventually } from "../Eventually.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -153,14 +150,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("inlet listen", (it) =>
     Effect.gen(function* () {
       const { url } = yield* listen()
       const port = new URL(url).port
-      const { code, stderr, stdout } = yield* Program.run(process.execPath, [
-        "src/cli/main.ts",
-        "listen",
-        "--secret",
-        secret,
-        "--port",
-        port
-      ])
+      const { code, stderr, stdout } = yield* Program.inletRun(["listen", "--secret", secret, "--port", port])
       assert.strictEqual(
         stderr,
         `Warning: --secret shows the secret in the list of processes. Use INLET_WEBHOOK_SECRET, --secret-file or a profile\n--port: 127.0.0.1:${port} is in use. Stop the program that listens there, or choose another port\n`

@@ -1,13 +1,10 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, layer, vi } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import * as Mail from "../Mail.ts"
 import * as McpClient from "../mcp/McpClient.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 const ping = '{"jsonrpc":"2.0","id":7,"method":"ping"}\n'
 

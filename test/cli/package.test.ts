@@ -1,15 +1,12 @@
 import { createHmac } from "node:crypto"
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, FileSystem, Layer, Path } from "effect"
 import { call } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Packed from "../Packed.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 /** An empty folder with the package installed from its tarball. */
 class Customer extends Context.Service<

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Mailbox from "../Mailbox.ts"
@@ -9,16 +9,13 @@ import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
-
 /** Runs `inlet raw …` beside the service with a workspace key. Its standard output goes into a file. */
 const raw = Effect.fnUntraced(function* (eventId: string, key: string | undefined, ...args: ReadonlyArray<string>) {
   const { folder, url } = yield* TestInlet
   const file = `${folder}/${randomUUID()}.eml`
   const run = yield* Program.run(
     "sh",
-    ["-c", `exec "$0" src/cli/main.ts "$@" > "${file}"`, process.execPath, "raw", eventId, ...args],
+    ["-c", `exec "$0" "$@" > "${file}"`, process.execPath, yield* Program.script, "raw", eventId, ...args],
     { env: { HTTP_PORT: new URL(url).port, INLET_API_KEY: key } }
   )
   return { ...run, printed: readFileSync(file) }

@@ -1,15 +1,12 @@
 import { createServer } from "node:net"
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
 import * as CommandLine from "../CommandLine.ts"
 import * as Ports from "../Ports.ts"
 import type * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Runs `inlet send …` until it exits. */
 const send = (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) => CommandLine.run(["send", ...args], env)

@@ -8,12 +8,10 @@ import * as Settings from "../../src/Settings.ts"
 import * as Tls from "../../src/smtp/Tls.ts"
 import { call } from "../ApiCall.ts"
 import * as CommandLine from "../CommandLine.ts"
+import * as InletProcess from "../InletProcess.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import * as TestDatabase from "../TestDatabase.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Free ports and a folder of its own, unless a test overrides them. */
 const world = Effect.fnUntraced(function* (env: Program.Options["env"] = {}) {
@@ -195,7 +193,9 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       Effect.gen(function* () {
         const [env, line] = wrong["production without settings, all missing ones at once"] ?? assert.fail()
         const given = yield* world({ LOG_LEVEL: "error", ...env })
-        const { code, stderr, stdout } = yield* Program.run(process.execPath, ["src/main.ts"], { env: given })
+        const { code, stderr, stdout } = yield* Program.run(process.execPath, [yield* InletProcess.script], {
+          env: given
+        })
         assert.deepStrictEqual({ code, stdout, stderr }, refuses(line))
       }).pipe(Effect.scoped)
     )
@@ -387,7 +387,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("npm start", (it) => {
   it.effect("prints only JSON, one object a line, with LOG_FORMAT=json", () =>
     Effect.gen(function* () {
       const env = yield* installation({ LOG_FORMAT: "json", LOG_LEVEL: "debug" })
-      const program = yield* Program.start(process.execPath, ["src/main.ts"], { env })
+      const program = yield* Program.start(process.execPath, [yield* InletProcess.script], { env })
       yield* program.says("Listening on")
       const answer = yield* call(`http://127.0.0.1:${env.HTTP_PORT}`, "GET", "/api/domains", {
         headers: { "x-request-id": "asked-by-the-test" }

@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer } from "effect"
 import { createTransport } from "nodemailer"
 import * as CommandLine from "../CommandLine.ts"
@@ -11,15 +11,12 @@ import * as OpenWaits from "../OpenWaits.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 180_000 })
-
 /** The user's state folder. */
 const stateOf = (folder: string) => `${folder}/state`
 
 const shell = Effect.fnUntraced(function* (key: string, script: string) {
   const { folder, smtpPort, url } = yield* TestInlet
-  const inlet = `${process.execPath} src/cli/main.ts`
+  const inlet = `${process.execPath} ${yield* Program.script}`
   return yield* Program.run("bash", ["-c", `inlet() { ${inlet} "$@"; }\n${script}`], {
     env: { INLET_URL: url, INLET_API_KEY: key, SMTP_PORT: `${smtpPort}`, XDG_STATE_HOME: stateOf(folder) }
   })

@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, FileSystem, Layer } from "effect"
 import { Inlet } from "../../src/client.ts"
 import { TestInlet } from "../../src/testing/TestInlet.ts"
@@ -11,9 +11,6 @@ import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import * as SignUpApp from "./SignUpApp.ts"
 import * as Suite from "./Suite.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 class Published extends Context.Service<Published, Suite.Folder>()("inlet/test/client/Examples") {
   static readonly layer = Layer.effect(

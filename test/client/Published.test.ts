@@ -1,13 +1,10 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Path } from "effect"
 import { TestInlet } from "../../src/testing/TestInlet.ts"
 import * as Packed from "../Packed.ts"
 import * as Program from "../Program.ts"
 import * as Suite from "./Suite.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 const page = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem

@@ -1,15 +1,12 @@
 import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it, layer, vi } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer } from "effect"
 import { eventually } from "../Eventually.ts"
 import * as Needs from "../Needs.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import * as TestDatabase from "../TestDatabase.ts"
-
-// Programs start slowly on a busy machine.
-vi.setConfig({ testTimeout: 300_000 })
 
 /** The shell commands of a page that a reader pastes, block by block. Blocks marked `bash` are not pasted. */
 const blocks = (page: string) =>

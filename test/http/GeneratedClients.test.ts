@@ -1,13 +1,10 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
-
-// Packages are installed and compiled.
-vi.setConfig({ testTimeout: 300_000 })
 
 const sources = ["package.json", "package-lock.json", "tsconfig.json", "openapiTypescript.ts", "heyApi.ts"]
 

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
 import { HttpClient } from "effect/http"
 import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 
@@ -19,7 +20,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerNodeHttp), {
         METRICS_PORT: `${port}`,
         ROLES: "worker"
       }
-      const worker = yield* Program.start(process.execPath, ["src/main.ts"], { env: settings })
+      const worker = yield* Program.start(process.execPath, [yield* InletProcess.script], { env: settings })
       yield* worker.says("The worker runs")
       yield* eventually(Ports.isAnswered(port), (isAnswered) => isAnswered)
       const get = (path: string) =>
@@ -33,7 +34,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerNodeHttp), {
       assert.isFalse(yield* Ports.isAnswered(Number(settings.HTTP_PORT)))
 
       const other = { ...settings, DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-monitor-" }) }
-      const second = yield* Program.start(process.execPath, ["src/main.ts"], { env: other })
+      const second = yield* Program.start(process.execPath, [yield* InletProcess.script], { env: other })
       assert.strictEqual(yield* second.exitCode, 1)
       assert.include(yield* second.stderr, `Inlet can't start: METRICS_PORT: 127.0.0.1:${port} is in use`)
     }).pipe(Effect.scoped)

@@ -3,6 +3,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Client as One } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as OneTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { Effect, Schema } from "effect"
+import * as Program from "../Program.ts"
 
 /** The result of a tool call. */
 export interface Told {
@@ -83,7 +84,7 @@ export const program = Effect.fnUntraced(function* (
   const client = new Two.Client(info, { versionNegotiation: { mode: era } })
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: ["src/cli/main.ts", "mcp", ...args],
+    args: [yield* Program.script, "mcp", ...args],
     env,
     stderr: "inherit"
   })
