@@ -10,7 +10,7 @@ import { Billing, BillingError } from "../providers/billing/Billing.ts"
 import { type Registrar, RegistrarError, Uncertain } from "../providers/registrar/Registrar.ts"
 import { Registrars, type Vendor } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
-import type { OrderRow } from "./Orders.ts"
+import { accepted, type OrderRow } from "./Orders.ts"
 
 /** Number of requests to register without effect after which an order fails. */
 const mostRegistrations = 5
@@ -20,9 +20,6 @@ const mostRegistrations = 5
  * eighth on they are an hour apart, so it has 14 days. Downtime of Inlet does not count.
  */
 export const mostLooks = 7 + 14 * 24
-
-/** Stands for the number of requests once the registrar has taken the order, so that it gets no other one. */
-const accepted = 1_000
 
 /** The time of one step, in which a vendor answers several calls. Tests shorten it. */
 export const StepTime = Context.Reference("inlet/purchase/StepTime", {

@@ -227,6 +227,9 @@ export const toOrder = (row: OrderRow): Order => ({
   created_at: row.createdAt
 })
 
+/** Stands for the number of requests once the registrar has taken the order, so that it gets no other one. */
+export const accepted = 1_000
+
 /** How a workspace gets a domain back that it bought and deleted. */
 export const again = (name: DomainName) =>
   `POST /api/domains with {"domain": "${name}"} attaches it again, until the end of its term.`
@@ -242,7 +245,12 @@ const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
       return ["Pay at checkout_url.", look]
     case "paid":
     case "registering":
-      return ["The name is being registered; Inlet does the rest.", look]
+      return [
+        row.registrations < accepted
+          ? "The name is being registered; Inlet does the rest."
+          : "The registrar has taken the order. The registry has 14 days to register the name; after that, Inlet gives the price back.",
+        look
+      ]
     case "provisioning":
       return ["The name is registered, and its DNS records are being published; Inlet does the rest.", look]
     case "completed":

@@ -164,6 +164,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true })("A registrar that, af
       yield* vendor.pending("later.com", true)
       const { json, status } = yield* someone.buy("later.com")
       assert.deepStrictEqual([status, json.status, json.domain_id], [202, "registering", null])
+      assert.match(json.next_steps[0], /^The registrar has taken the order\. The registry has 14 days/)
       for (let look = 0; look < 6; look++) yield* another("holds", json.order_id)
       assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
       assert.strictEqual(yield* vendor.asked("register"), before + 1)
