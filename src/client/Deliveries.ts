@@ -1,11 +1,11 @@
 // @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
 import type { LeasedDelivery, Outcome, Settled } from "./Contract.ts"
 import { at } from "./Events.ts"
-import { type CallOptions, grace, type Requests } from "./Requests.ts"
+import type { CallOptions, Requests } from "./Requests.ts"
 
 /** What to lease. Without `webhookId` deliveries of every webhook with the action `pull`. */
 export interface Leasing {
-  /** At most 100. */
+  /** At most 16, the default. */
   readonly limit?: number | undefined
   /** Seconds to wait for a due delivery, 0 by default. */
   readonly wait?: number | undefined
@@ -26,12 +26,18 @@ export class Deliveries {
    */
   async lease(
     domainId: string,
-    { limit, wait = 0, webhookId }: Leasing = {},
-    { signal, timeout = Math.max(this.#requests.timeout, wait * 1_000 + grace) }: CallOptions = {}
+    { limit, wait, webhookId }: Leasing = {},
+    options?: CallOptions
   ): Promise<ReadonlyArray<LeasedDelivery>> {
     const answer = await this.#requests.json<{ readonly deliveries: ReadonlyArray<LeasedDelivery> }>(
-      { method: "POST", path: `${at(domainId)}/deliveries/lease`, body: { limit, wait, webhook_id: webhookId } },
-      { signal, timeout }
+      {
+        method: "POST",
+        path: `${at(domainId)}/deliveries/lease`,
+        body: { limit, webhook_id: webhookId },
+        wait,
+        waitIn: "body"
+      },
+      options
     )
     return answer.deliveries
   }

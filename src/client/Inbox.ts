@@ -121,8 +121,19 @@ export class Inbox {
 
   /** Returns the next matching mail with all fields of its event. */
   async mail(question: MailQuestion = {}): Promise<ListedEvent> {
-    const eventId = await this.#next("", question, ({ event_id }) => event_id)
-    return this.#events.get(this.domainId, eventId, this.#callOf(question))
+    const { signal, timeout } = this.#callOf(question)
+    const ends = performance.now() + timeout
+    let giveBack = () => {}
+    const eventId = await this.#next("", question, ({ event_id }, undo) => {
+      giveBack = undo
+      return event_id
+    })
+    return this.#events
+      .get(this.domainId, eventId, { signal, timeout: Math.max(1, ends - performance.now()) })
+      .catch((error: unknown) => {
+        giveBack()
+        throw error
+      })
   }
 
   /** Waits the given milliseconds. Fails with `UnwantedMail` if there is mail that no call has returned. */
@@ -148,7 +159,7 @@ export class Inbox {
   async #next<A>(
     what: string,
     question: MailQuestion,
-    pick: (event: BriefEvent) => A | undefined,
+    pick: (event: BriefEvent, undo: () => void) => A | undefined,
     start: Start = {}
   ): Promise<A> {
     const { signal: _, timeout: __, ...filter } = question
@@ -169,13 +180,19 @@ export class Inbox {
       if (events.length === 0) throw await this.#noMail(what, filter, { signal, timeout, hint })
       newerThan = undefined
       for (const event of events) {
+        const before = after
         after = event.event_id
         const returned = `${key} ${after}`
+        const undo = () => {
+          this.#places.set(key, before)
+          this.#answers.delete(event.event_id)
+          this.#returned.delete(returned)
+        }
         if (start.after === undefined) {
           this.#places.set(key, after)
           if (this.#returned.has(returned)) continue
         }
-        const found = pick(event)
+        const found = pick(event, undo)
         if (found === undefined) continue
         this.#answers.add(after)
         this.#returned.add(returned)

@@ -30,7 +30,8 @@ export interface InletOptions extends Place {
 
 /**
  * The API of a service, for one workspace. Every method fails with an `InletError`. Retries 429 and 503 after their
- * `Retry-After`, within the timeout of the call.
+ * `Retry-After`, within the timeout of the call. After a 503 the request may have been done, so it does not repeat one
+ * that would then have another effect.
  */
 export class Inlet {
   readonly deliveries: Deliveries
@@ -68,7 +69,7 @@ export class Inlet {
   ): Promise<Simulated> {
     const { from, recipient, wait, ...rest } = options
     const answer = await this.#requests.json<Omit<Simulated, "events"> & Partial<Simulated>>(
-      { method: "POST", path: `${at(domainId)}/simulate`, query: { recipient, from }, body: mail, wait },
+      { method: "POST", path: `${at(domainId)}/simulate`, query: { recipient, from }, body: mail, wait, isOnce: true },
       rest
     )
     return { events: [], ...answer }
@@ -119,7 +120,8 @@ export class Inlet {
       {
         method: "POST",
         path: `${at(domainId, eventId)}/replay`,
-        query: { ...(force === true ? { force } : {}), ...(webhook === undefined ? {} : { webhook }) }
+        query: { ...(force === true ? { force } : {}), ...(webhook === undefined ? {} : { webhook }) },
+        isOnce: true
       },
       rest
     )
@@ -128,7 +130,7 @@ export class Inlet {
   readonly replays = {
     /** Starts a job that delivers the dead, held or delivered events of a domain again. */
     start: (domainId: string, selection: ReplaySelection, options?: CallOptions): Promise<Replay> =>
-      this.#requests.json({ method: "POST", path: `${at(domainId)}/replays`, body: selection }, options),
+      this.#requests.json({ method: "POST", path: `${at(domainId)}/replays`, body: selection, isOnce: true }, options),
     /** The number of events that such a job would deliver. */
     count: async (domainId: string, selection: ReplaySelection, options?: CallOptions): Promise<number> => {
       const body = { ...selection, dry_run: true }

@@ -26,6 +26,10 @@ export interface Request {
   readonly body?: unknown
   /** Maximum seconds that the service may hold its answer, within the timeout. */
   readonly wait?: number | undefined
+  /** Where the service reads `wait`. By default in the query. */
+  readonly waitIn?: "query" | "body"
+  /** After a 503 the request may have been done. One with another effect if it is done twice is not repeated then. */
+  readonly isOnce?: boolean
 }
 
 const patience = 20_000
@@ -73,21 +77,22 @@ export class Requests {
       const answer = await this.#try(request, { signal, left: ends - performance.now(), timeout }, read)
       if (!(answer instanceof ApiError)) return answer
       const { retryAfter, status } = answer
-      const pauses =
-        (status === 429 || status === 503) && retryAfter !== null ? Math.max(100, retryAfter * 1_000) : null
+      const isRepeated = status === 429 || (status === 503 && request.isOnce !== true)
+      const pauses = isRepeated && retryAfter !== null ? Math.max(100, retryAfter * 1_000) : null
       if (pauses === null || performance.now() + pauses >= ends) throw answer
       await pause(pauses, signal)
     }
   }
 
   async #try<A>(
-    { body, idempotencyKey, method, path, query = {}, wait = 0 }: Request,
+    { body: given, idempotencyKey, method, path, query = {}, wait = 0, waitIn = "query" }: Request,
     { left, signal, timeout }: { readonly left: number; readonly signal: AbortSignal | undefined; timeout: number },
     read: (response: Response) => Promise<A>
   ): Promise<A | ApiError> {
     const what = `${method} ${path}`
     const held = wait > 0 ? Math.max(1, Math.min(wait, Math.ceil(left / 1_000))) : undefined
     const late = AbortSignal.timeout(Math.max(1, Math.ceil(left)) + (held === undefined ? 0 : grace))
+    const body = waitIn === "body" ? { ...Object(given), wait: held } : given
     const isRaw = body instanceof Uint8Array
     const type = isRaw ? "message/rfc822" : "application/json"
     const headers = {
@@ -96,14 +101,17 @@ export class Requests {
       ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey })
     }
     try {
-      const response = await fetch(`${this.#base}${path}${searchOf({ ...query, wait: held })}`, {
-        method,
-        headers,
-        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-        // A redirected POST would become a GET, so a redirect is an error.
-        redirect: "manual",
-        ...(body === undefined ? {} : { body: isRaw ? new Uint8Array(body) : JSON.stringify(body) })
-      })
+      const response = await fetch(
+        `${this.#base}${path}${searchOf(waitIn === "query" ? { ...query, wait: held } : query)}`,
+        {
+          method,
+          headers,
+          signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+          // A redirected POST would become a GET, so a redirect is an error.
+          redirect: "manual",
+          ...(body === undefined ? {} : { body: isRaw ? new Uint8Array(body) : JSON.stringify(body) })
+        }
+      )
       return response.ok ? await read(response) : await this.#refusal(what, response)
     } catch (cause) {
       signal?.throwIfAborted()

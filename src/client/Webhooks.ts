@@ -65,7 +65,7 @@ export class Webhooks {
   async rotateSecret(domainId: string, webhookId: string, options?: CallOptions): Promise<string> {
     const path = `${pathOf(domainId, webhookId)}/rotate-secret`
     const answer = await this.#requests.json<{ readonly webhook_signing_secret: string }>(
-      { method: "POST", path },
+      { method: "POST", path, isOnce: true },
       options
     )
     return answer.webhook_signing_secret

@@ -209,6 +209,32 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("returns a mail at the next call if its event could not be read", () =>
+    Effect.gen(function* () {
+      const listed = (...ids: ReadonlyArray<string>) => ({
+        body: { events: ids.map((event_id) => ({ event_id })), next_cursor: null, cursor_now: "now" }
+      })
+      const { requests, url } = yield* ScriptedService.serve(
+        { body: { domains: [{ id: "d", domain: "d.example", status: "live" }] } },
+        listed(),
+        listed("a", "b"),
+        { status: 500, body: { error: "A bug" } },
+        listed("a", "b"),
+        { body: { event_id: "a" } },
+        listed("b"),
+        { delay: 20, body: { event_id: "b" } }
+      )
+      const inlet = new Inlet({ url, apiKey: "ak_live_1" })
+      const inbox = yield* Effect.promise(() => inlet.inbox())
+      assert.propertyVal(yield* failure(() => inbox.mail()), "status", 500)
+      for (const id of ["a", "b"]) {
+        assert.deepInclude(yield* Effect.promise(() => inbox.mail()), { event_id: id })
+      }
+      const after = requests.flatMap(({ url }) => new URL(url, "http://localhost").searchParams.get("after") ?? [])
+      assert.deepStrictEqual(after, ["now", "now", "a"])
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("refuses a local part that no address has", () =>
     Effect.gen(function* () {
       const { inlet } = yield* begin

@@ -54,6 +54,34 @@ describe("A request of the client", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is retried after 429 alone if it would have another effect when done twice", () =>
+    Effect.gen(function* () {
+      for (const call of [
+        (inlet: Inlet) => inlet.simulate("d", { sample: "code" }),
+        (inlet: Inlet) => inlet.webhooks.rotateSecret("d", "w"),
+        (inlet: Inlet) => inlet.replay("d", "e"),
+        (inlet: Inlet) => inlet.replays.start("d", { status: "dead" })
+      ]) {
+        const { inlet, requests } = yield* clientOf(refusal(429, "0"), refusal(503, "0"), { body: {} })
+        assert.strictEqual((yield* apiError(() => call(inlet))).status, 503)
+        assert.lengthOf(requests, 2)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("waits no longer for a lease than its timeout, also when it is retried", () =>
+    Effect.gen(function* () {
+      const { inlet, requests } = yield* clientOf(refusal(429, "2"), { body: { deliveries: [] } })
+      const leased = Effect.promise(() => inlet.deliveries.lease("d", { limit: 3, wait: 20 }, { timeout: 6_000 }))
+      assert.deepStrictEqual(yield* leased, [])
+      const waits = requests.map(({ body }) => JSON.parse(body))
+      assert.deepStrictEqual(waits, [
+        { limit: 3, wait: 6 },
+        { limit: 3, wait: 4 }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("keeps its timeout when the system clock is set", () =>
     Effect.gen(function* () {
       const { inlet, requests } = yield* clientOf(refusal(503, "0"), refusal(503, "0"), told)
