@@ -30,6 +30,12 @@ export const Notices = Context.Reference<Notices | undefined>("inlet/database/No
   defaultValue: () => undefined
 })
 
+/**
+ * How long a transaction may have no statement. A process that is suspended within one, or whose machine is gone, holds
+ * the locks of its rows, and others wait for them.
+ */
+const idleInTransaction = "15s"
+
 /** The connections of mail, the worker and the listener, without those of the API. */
 const mailConnections = 12
 
@@ -43,7 +49,7 @@ export const layerPostgres = (url: Redacted.Redacted) =>
       const config = {
         url,
         applicationName: EarlierVersion.applicationName,
-        startupParameters: Planner.settings,
+        startupParameters: { ...Planner.settings, idle_in_transaction_session_timeout: idleInTransaction },
         connectTimeout: "5 seconds",
         // A machine that vanished closes no connection. Without this, an idle one would lead to it for hours.
         keepAlive: "10 seconds"
