@@ -19,6 +19,8 @@ interface Options<Delivery> {
   readonly concurrencyPerWebhook: number
   /** Duration from which a request counts as hung. */
   readonly hangMillis: number
+  /** Duration of a lease, which begins before the first of the turns that wait. */
+  readonly leaseMillis: number
   /** Starts a request. Calls of `answered` and then `settled` must follow. */
   readonly begin: (delivery: Delivery) => void
   /** Called with deliveries that must stop waiting here. */
@@ -154,7 +156,7 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
 
   /** Frees the slot of a finished request, before its outcome is stored. `isSuccess` is undefined without a request. */
   answered({ webhookId, workspaceId }: Delivery, isSuccess: boolean | undefined, millis: number): void {
-    const { concurrencyPerWebhook, hangMillis, wanting } = this.#options
+    const { concurrencyPerWebhook, hangMillis, leaseMillis, wanting } = this.#options
     const { lineOf, taken } = this.#lines
     const line = lineOf(webhookId)
     line.running--
@@ -169,7 +171,9 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
     if (isSuccess !== undefined) Pace.heard(line.pace, isSuccess, millis, { most: concurrencyPerWebhook, hangMillis })
     taken[line.pace.standing] += line.size
     if (this.#isCrowded && !wasQuick) wanting()
-    if (line.pace.standing === "hung") this.#drop(line, line.held.splice(0))
+    // Others would repeat the last of those that wait, because its lease would end before its answer.
+    const isTooSlow = millis * DeliveryRooms.turns >= leaseMillis
+    if (isTooSlow || line.pace.standing === "hung") this.#drop(line, line.held.splice(0))
     this.#queueUp(line)
     this.#beginNext()
   }

@@ -4,7 +4,7 @@ import type * as WebhookLines from "./WebhookLines.ts"
  * The slots for leased deliveries of a fast webhook: one batch of requests in progress, and two waiting. If the webhook
  * hangs, waiting ones are returned long before their leases end. Slow webhooks have no waiting deliveries.
  */
-const turns = 3
+export const turns = 3
 
 /**
  * Divides the total concurrency. A webhook that will hang cannot be recognized before its first request, so unknown

@@ -43,6 +43,7 @@ const recording = ({ concurrency = 100, concurrencyPerWebhook = 2 } = {}) => {
     concurrency,
     concurrencyPerWebhook,
     hangMillis: 10_000,
+    leaseMillis: 24_000,
     begin: (delivery) => {
       begun.push(delivery.name)
       running.push(delivery)
@@ -125,12 +126,23 @@ describe("The delivery queues", () => {
     assert.deepStrictEqual(begun.slice(4), ["b3", "b4", "b5", "b6"])
   })
 
+  it("return what waits for a webhook that answers so late that leases would end first", () => {
+    const { answer, begun, claim, proven, returned } = recording()
+    proven(a)
+    claim(...deliveries(a, 6))
+    answer(a, 7_999)
+    assert.deepStrictEqual([begun, returned], [["a1", "a2", "a3"], []])
+    answer(a, 8_000)
+    assert.deepStrictEqual(returned, ["a4", "a5", "a6"])
+  })
+
   it("continue after a request that ends before it starts", () => {
     const ended: Array<string> = []
     const lines = new DeliveryLines<Delivery>({
       concurrency: 1,
       concurrencyPerWebhook: 1,
       hangMillis: 10_000,
+      leaseMillis: 24_000,
       begin: (delivery) => {
         lines.answered(delivery, true, 0)
         lines.settled(delivery.webhookId)
