@@ -1,5 +1,19 @@
-import { Clock, type Context, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Option, Semaphore } from "effect"
+import {
+  Clock,
+  type Context,
+  Duration,
+  Effect,
+  Fiber,
+  FiberSet,
+  Latch,
+  Layer,
+  Metric,
+  Option,
+  Schedule,
+  Semaphore
+} from "effect"
 import { SqlClient } from "effect/sql"
+import { isUnreachable } from "../database/Database.ts"
 import * as FailureLog from "../database/FailureLog.ts"
 import { plainFormat } from "../model/Webhook.ts"
 import * as Shutdown from "../process/Shutdown.ts"
@@ -26,6 +40,9 @@ const mostPerClaim = 64
 /** Pause after a claim, as a multiple of its duration, to leave the database to others. */
 const restsFor = 3
 const longestRest = Duration.millis(300)
+
+/** Pause before an outcome is written again that an unreachable database did not store. */
+const settlesAgainAfter = "2 seconds"
 
 /** Interval of looking for paused webhooks to probe. */
 const probesEvery = "5 seconds"
@@ -56,6 +73,7 @@ interface Worker {
   readonly sender: WebhookSender["Service"]
   readonly formats: FormatSender["Service"]
   readonly clock: Clock.Clock
+  readonly leaseTime: Duration.Duration
   readonly context: Context.Context<never>
   readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
   readonly lines: DeliveryLines<LeasedDelivery>
@@ -92,8 +110,15 @@ const request = ({ formats, sender }: Worker, delivery: LeasedDelivery) =>
       )
   )
 
-const settle = ({ queue }: Worker, delivery: LeasedDelivery, outcome: Outcome, requestedAt: number) =>
-  queue.settle(delivery, outcome, requestedAt).pipe(
+/** Stores an outcome. While the database is away, it tries again until the lease ends, and others repeat the request. */
+const settle = ({ leaseTime, queue }: Worker, delivery: LeasedDelivery, outcome: Outcome, requestedAt: number) => {
+  const once = queue.settle(delivery, outcome, requestedAt)
+  return Effect.catchIf(once, isUnreachable, () =>
+    Effect.retry(Effect.delay(once, settlesAgainAfter), {
+      while: isUnreachable,
+      schedule: Schedule.during(leaseTime)
+    })
+  ).pipe(
     Effect.matchCauseEffect({
       // The lease expires, and the attempt is repeated.
       onFailure: (cause) =>
@@ -104,6 +129,7 @@ const settle = ({ queue }: Worker, delivery: LeasedDelivery, outcome: Outcome, r
           : Effect.logInfo("A delivery attempt failed", outcome.error).pipe(about(delivery))
     })
   )
+}
 
 /** Returns a delivery whose request was not made, as if it had not been claimed. */
 const giveBack = Effect.fnUntraced(function* ({ drained, lines, queue }: Worker, delivery: LeasedDelivery) {
@@ -228,6 +254,7 @@ const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
     sender: yield* WebhookSender,
     formats: yield* FormatSender,
     clock: yield* Clock.Clock,
+    leaseTime: Duration.seconds(Lease.seconds(timeout)),
     context: yield* Effect.context(),
     fork,
     attempts: new Set(),
@@ -240,6 +267,7 @@ const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
       concurrency,
       concurrencyPerWebhook,
       hangMillis: Duration.toMillis(timeout) * nearlyAll,
+      leaseMillis: Lease.seconds(timeout) * 1_000,
       begin: (delivery) => begin(worker, delivery),
       giveBack: (deliveries) => void fork(Effect.ignore(queue.giveBack(deliveries))),
       wanting: () => void dueSoon.openUnsafe()

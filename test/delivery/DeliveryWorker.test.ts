@@ -3,6 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Array, Clock, ConfigProvider, Effect, FileSystem, Layer, Logger, Ref } from "effect"
 import { SqlClient } from "effect/sql"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
 import { EventFeed } from "../../src/delivery/EventFeed.ts"
@@ -37,11 +38,12 @@ const settings = (env: Record<string, string>) =>
 const startWorker = (
   env: Record<string, string> = {},
   sender: typeof WebhookSender.layer = WebhookSender.layer,
-  formats: Layer.Layer<FormatSender> = Deliveries.noFormats
+  formats: Layer.Layer<FormatSender> = Deliveries.noFormats,
+  queue: typeof DeliveryQueue.layer = DeliveryQueue.layer
 ) =>
   Layer.build(
     DeliveryWorker.layer.pipe(
-      Layer.provide([DeliveryQueue.layer, sender, EventFeed.layer, formats]),
+      Layer.provide([queue, sender, EventFeed.layer, formats]),
       Layer.provide([Resolver.layer, WebhookSigner.layer]),
       settings(env),
       Layer.fresh
@@ -60,6 +62,20 @@ const undelivered = SqlClient.SqlClient.use((sql) =>
     (rows) => rows[0]?.count
   )
 )
+
+/** A queue that can't store the first outcomes, because the database is away. */
+const awayFor = (outcomes: number) => {
+  let failures = 0
+  const away = new SqlError({ reason: new ConnectionError({ cause: "away" }) })
+  return Layer.effect(
+    DeliveryQueue,
+    Effect.map(DeliveryQueue, (queue) => ({
+      ...queue,
+      settle: (...outcome: Parameters<typeof queue.settle>) =>
+        Effect.suspend(() => (failures++ < outcomes ? Effect.fail(away) : queue.settle(...outcome)))
+    }))
+  ).pipe(Layer.provide(DeliveryQueue.layer))
+}
 
 /** Counts concurrent requests for each path and in total, and answers after a delay. */
 const slowly = () => {
@@ -190,6 +206,18 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
       yield* eventually(undelivered, (left) => left === 0)
       // Twenty times the concurrency: polling every second would take 20 s.
       assert.isBelow((yield* Clock.currentTimeMillis) - started, 15_000)
+    })
+  )
+
+  it.effect("stores an outcome after an outage of the database, and repeats no request", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      yield* backlog(receiver, "/away", 3)
+      yield* startWorker({}, WebhookSender.layer, Deliveries.noFormats, awayFor(5))
+      yield* eventually(undelivered, (left) => left === 0)
+      assert.lengthOf(yield* receiver.all, 3)
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SELECT max(attempts) AS attempts FROM deliveries`, [{ attempts: 1 }])
     })
   )
 
