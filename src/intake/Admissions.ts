@@ -38,6 +38,12 @@ interface Found extends Omit<Admission, "routes"> {
   readonly routes: RouteColumn.RouteColumn
 }
 
+/** A lookup for a sender that waits. */
+interface Lookup {
+  readonly name: DomainName
+  readonly pending: Deadline.Pending
+}
+
 /** How long a busy domain's result is cached. The insert of the row after DATA decides in any case. */
 const goodForMillis = 1_000
 /** Lookups within that time from which a domain is busy. */
@@ -78,15 +84,19 @@ export const make = Effect.gen(function* () {
   let busy = new Map<DomainName, Known>()
   let began = Elapsed.millisOf(clock)
 
-  const findAll = (names: ReadonlyArray<DomainName>) =>
-    Effect.map(Patience.ofRequest(find([...new Set(names)])), (rows) => {
+  const findAll = (lookups: ReadonlyArray<Lookup>) => {
+    // While the database hangs, lookups collect whose senders have their 451.
+    const names = new Set(lookups.flatMap(({ name, pending }) => (pending.isOver ? [] : [name])))
+    if (names.size === 0) return Effect.succeed(lookups.map(() => null))
+    return Effect.map(Patience.ofRequest(find([...names])), (rows) => {
       const found = new Map(
         rows.map(({ routes, ...row }): readonly [string, Admission] => [
           row.name,
           { ...row, routes: RouteColumn.read(routes) }
         ])
       )
-      return names.map((name) => {
+      return lookups.map(({ name }) => {
+        if (!names.has(name)) return null
         const admission = found.get(name) ?? null
         const known = busy.get(name)
         // A domain that is enabled again takes mail at once.
@@ -95,6 +105,7 @@ export const make = Effect.gen(function* () {
         return admission
       })
     })
+  }
   const bounding = { bytesOf: () => 0, isOutage: isUnreachable }
   const lookUp = yield* Batcher.make(findAll, { ...bounding, lanes: 2 })
   const lookUpLater = yield* Batcher.make(findAll, { ...bounding, gather })
@@ -112,8 +123,8 @@ export const make = Effect.gen(function* () {
       return undefined
     },
     lookUp: (name: DomainName, mayWait: boolean) =>
-      within8Seconds(() =>
-        Effect.matchCauseEffect(mayWait ? lookUpLater(name) : lookUp(name), {
+      within8Seconds((pending) =>
+        Effect.matchCauseEffect(mayWait ? lookUpLater({ name, pending }) : lookUp({ name, pending }), {
           onFailure: (cause) => Effect.fail(notStored(cause)),
           onSuccess: (answer) => Effect.succeed({ answer, after: Effect.void })
         })

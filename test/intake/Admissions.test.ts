@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto"
 import { setImmediate } from "node:timers/promises"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Array, Clock, Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentTransformer } from "effect/sql/Statement"
+import { TestClock } from "effect/testing"
 import * as Admissions from "../../src/intake/Admissions.ts"
 import { DomainName } from "../../src/model/Domain.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -42,6 +43,32 @@ layer(TestDatabase.layer, { excludeTestServices: true })("A lookup of a domain",
       const tries = yield* Effect.replicateEffect(statementsOfTwo(true), 20)
       assert.include(tries, 1)
     })
+  )
+
+  it.effect("whose sender has its 451 takes no statement, so that none collect while the database hangs", () =>
+    Effect.gen(function* () {
+      const clock = yield* TestClock.make()
+      const works = yield* Latch.make(false)
+      let statements = 0
+      const hang = <A>(statement: A) =>
+        Effect.suspend(() => {
+          statements++
+          return Effect.as(works.await, statement)
+        })
+      const { lookUp } = yield* Admissions.make.pipe(
+        Effect.provideService(CurrentTransformer, hang),
+        Effect.provideService(Clock.Clock, clock)
+      )
+      const lookUps = Array.range(1, 130).map((number) => lookUp(DomainName.make(`${number}.example`), false))
+      const asking = yield* Effect.forEach(lookUps, (one) => Effect.forkChild(Effect.flip(one)))
+      yield* turns
+      yield* clock.adjust("9 seconds")
+      for (const { _tag } of yield* Fiber.joinAll(asking)) assert.strictEqual(_tag, "NotStored")
+      const before = statements
+      yield* works.open
+      assert.isNull(yield* lookUp(DomainName.make("new.example"), false))
+      assert.strictEqual(statements, before + 1)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("sees a busy domain that is enabled again at once", () =>
