@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
+import * as ScriptedService from "../client/ScriptedService.ts"
 import * as Mail from "../Mail.ts"
 import * as McpClient from "../mcp/McpClient.ts"
 import * as Program from "../Program.ts"
@@ -49,6 +50,15 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       assert.match(wrong.error.message, /^This is not a complete API key/)
       const nobody = yield* says({ INLET_URL: "http://127.0.0.1:9", INLET_API_KEY: "ak_live_no" }, ping)
       assert.match(nobody.error.message, /^http:\/\/127\.0\.0\.1:9 did not answer .* Is the service running there\?$/)
+      const restarting = yield* ScriptedService.serve(
+        { status: 502, body: "<html>\n<h1>Bad gateway</h1>\n</html>" },
+        { status: 504, body: "" }
+      )
+      for (const status of [502, 504]) {
+        const { error, id } = yield* says({ INLET_URL: restarting.url, INLET_API_KEY: "ak_live_no" }, ping)
+        assert.strictEqual(id, 7)
+        assert.match(error.message, new RegExp(` answered ${status} without a message of MCP\\. Is that Inlet's URL`))
+      }
       const rubbish = yield* says({ INLET_URL: url, INLET_API_KEY: "ak_live_no" }, "rubbish\n")
       assert.strictEqual(rubbish.error.code, -32_700)
     })

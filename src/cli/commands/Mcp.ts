@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Console, Effect, Exit, FiberMap, Schema, Stdio, Stream } from "effect"
+import { Console, Effect, Exit, FiberMap, Option, Schema, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
@@ -26,6 +26,9 @@ const Message = Schema.fromJsonString(
   })
 )
 type Message = typeof Message.Type
+
+/** What a client can take. A proxy answers with other text, such as a page, while the service restarts. */
+const decodeAnswer = Schema.decodeOption(Schema.fromJsonString(Schema.Struct({ jsonrpc: Schema.Literal("2.0") })))
 
 const Failure = Schema.fromJsonString(Schema.Struct({ error: Schema.String }))
 
@@ -86,8 +89,13 @@ const forward = Effect.fnUntraced(function* ({ baseUrl, key }: Effect.Success<Re
     if (id !== undefined && protocol !== undefined) session = { "mcp-session-id": id, "mcp-protocol-version": protocol }
     const text = yield* response.text
     const failure = Schema.decodeOption(Failure)(text)
-    if (failure._tag === "None") return linesOf(contentType, text)
-    return message.id === undefined ? [] : [refusal(message.id, -32_000, failure.value.error)]
+    const answers = linesOf(contentType, text).filter((line) => Option.isSome(decodeAnswer(line)))
+    if (answers.length > 0 || message.id === undefined) return answers
+    const why = Option.getOrElse(
+      Option.map(failure, ({ error }) => error),
+      () => `${baseUrl} answered ${response.status} without a message of MCP. Is that Inlet's URL, and does it run?`
+    )
+    return [refusal(message.id, -32_000, why)]
   })
 
   const send = (line: string, message: Message) =>
