@@ -5,7 +5,9 @@ const longestSubject = 120
 const longestAddress = 80
 const longestUrl = 400
 
-const cut = (text: string, most: number) => (text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`)
+/** A text of at most this many characters. */
+export const cut = (text: string, most: number) =>
+  text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`
 
 /** An address with a recognizable domain, of any length. */
 export const shortAddress = (address: string) =>

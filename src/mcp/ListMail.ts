@@ -47,7 +47,8 @@ export const add = Effect.gen(function* () {
           { to: to ?? domain.domain, from, subject },
           { limit, cursor }
         )
-        return TracedMails.of({ ...found, nextCursor: yield* cursors.seal(workspace, found.nextCursor) })
+        const { hint, mails, next } = TracedMails.of(found)
+        return { mails, next_cursor: yield* cursors.seal(workspace, next), hint }
       }
       const trust = held === true ? undefined : ("passed" as const)
       const page = yield* events.list(

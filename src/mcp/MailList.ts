@@ -7,7 +7,7 @@ import type { DomainId } from "../model/Domain.ts"
 import * as BriefMail from "./BriefMail.ts"
 
 /** Maximum bytes of an answer, at most 2,500 tokens. */
-const mostBytes = 6_000
+export const mostBytes = 6_000
 
 /** The mails of a page that fit into an answer, and the cursor for the next, null at the end. */
 export const of = Effect.fnUntraced(function* (

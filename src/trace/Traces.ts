@@ -121,7 +121,7 @@ export class Traces extends Context.Service<
           ...(yield* traced.read(ids("event"))).map((mail) => TraceEntries.ofRead(seen(mail))),
           ...(yield* traced.unread(ids("unread"))).map((mail) => TraceEntries.ofUnread(seen(mail))),
           ...found.refusals.map(TraceEntries.ofRefusal)
-        ].map((entry) => ({ entry, place: { at: entry.at, id: idOf(entry) } }))
+        ].map((entry) => ({ entry, place: placeAt(entry) }))
         const bound = boundOf([cut === null ? null : DateTime.fromDateUnsafe(cut), found.cut])
         const sorted = entries
           .filter(({ place: own }) => place === undefined || TraceCursor.isBehind(place, own))
@@ -146,6 +146,11 @@ export class Traces extends Context.Service<
     })
   ).pipe(Layer.provide([HeavyReads.layer, Refusals.layer]))
 }
+
+const placeAt = (entry: TraceEntry): TraceCursor.Place => ({ at: entry.at, id: idOf(entry) })
+
+/** The cursor for the entries after this one. */
+export const cursorAfter = (entry: TraceEntry): string => TraceCursor.encode(placeAt(entry))
 
 const isSeen = (scope: TraceSearch.Scope, recipient: string) =>
   scope === "all" || scope.limit === null || Routes.takes(scope.limit.pattern, Routes.localPartOf(recipient))

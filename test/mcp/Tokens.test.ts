@@ -68,6 +68,21 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }), { excludeTestServices: true 
       // A higher limit returns only what fits, with a cursor.
       const all = yield* client.call("list_mail", { limit: 25 })
       assert.isBelow(Buffer.byteLength(all.text), 9_000)
+
+      for (let number = 1; number <= 13; number++) {
+        yield* Mail.send(inlet.smtpPort, { to: address, subject: `${number} ${german}` })
+      }
+      const subjects: Array<string> = []
+      let cursor: string | null = null
+      do {
+        const page: McpClient.Told = yield* client.call("list_mail", { trace: true, limit: 25, cursor })
+        assert.isBelow(Buffer.byteLength(page.text), 9_000)
+        assert.isAtMost(countTokens(page.text), 2_500)
+        for (const { subject } of page.json.mails) subjects.push(subject)
+        cursor = page.json.next_cursor
+      } while (cursor !== null)
+      assert.lengthOf(subjects, events.length + 13)
+      assert.lengthOf(new Set(subjects), subjects.length)
     })
   )
 })
