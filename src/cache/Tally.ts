@@ -12,6 +12,11 @@ export class Tally {
     return this.#held.size
   }
 
+  /** Owners that hold this much or more. */
+  ownersOf(least: number): ReadonlyArray<string> {
+    return [...this.#held].flatMap(([owner, held]) => (held >= least ? [owner] : []))
+  }
+
   of(owner: string): number {
     return this.#held.get(owner) ?? 0
   }

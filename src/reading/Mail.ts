@@ -7,6 +7,12 @@ import type { Route } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type { Place } from "../providers/storage/Place.ts"
 
+/** Demo inboxes share the parser threads as one tenant. */
+export const demoTenant = "demo"
+
+/** The tenant charged for parsing a mail. */
+export const tenantOf = ({ workspaceId }: Pick<Mail, "workspaceId">): string => workspaceId ?? demoTenant
+
 /** A recipient of a message, with the webhook that takes its event. */
 export interface MailRecipient {
   readonly eventId: EventId

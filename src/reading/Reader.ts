@@ -8,7 +8,7 @@ import * as Settings from "../Settings.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
 import * as LoopGuard from "../trust/LoopGuard.ts"
 import * as EventWriter from "./EventWriter.ts"
-import type { Mail } from "./Mail.ts"
+import { type Mail, tenantOf } from "./Mail.ts"
 import * as MailLeases from "./MailLeases.ts"
 import { MailsInHand } from "./MailsInHand.ts"
 import * as NewEvents from "./NewEvents.ts"
@@ -30,17 +30,17 @@ const mostLooks = 4
 /** Bytes of messages that are loaded again at a time. */
 const mostLoadedBytes = 64 * 1_024 * 1_024
 
-/** Demo inboxes share the parser threads as one tenant. */
-const demoTenant = "demo"
-
 /** Whether a parser thread starts with the service. Otherwise the first message waits for it, some 0.3 s. */
 export const StartsThread = Context.Reference("inlet/reading/Reader/StartsThread", { defaultValue: () => true })
 
 /** The verdict of the mail scanner or its scan, undefined without a scanner. */
 type Scan = Effect.Effect<Spam> | Spam | undefined
 
-/** The tenant charged for parsing a mail. */
-export const tenantOf = ({ workspaceId }: Pick<Mail, "workspaceId">): string => workspaceId ?? demoTenant
+/** A claimed message, and its reading, which logs a failure. */
+export interface LeftOver {
+  readonly tenant: string
+  readonly read: Effect.Effect<void>
+}
 
 /** Turns stored messages into events: one for each recipient, written together with its delivery. */
 export class Reader extends Context.Service<
@@ -57,8 +57,8 @@ export class Reader extends Context.Service<
      * events. Logs a failure, after which the lease expires and a reader claims the message again.
      */
     read(mail: Mail): Effect.Effect<void>
-    /** Claims and parses messages that a crash, a failure or full memory left in the table. Returns their number. */
-    readonly readLeftOver: Effect.Effect<number>
+    /** Claims messages that a crash, a failure or full memory left in the table, but none of these tenants. */
+    claimLeftOver(except: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<LeftOver>>
   }
 >()("inlet/reading/Reader") {
   static readonly layer = Layer.effect(
@@ -162,14 +162,10 @@ export class Reader extends Context.Service<
         (reading, { place }) => loading.withPermits(Math.min(place?.bytes ?? messageBytes, mostLoadedBytes))(reading)
       )
 
-      const readLeftOver = Effect.gen(function* () {
-        const claimed = yield* unread.claim
-        yield* Effect.forEach(claimed, (mail) => logged(mail, readClaimed(mail)), {
-          discard: true,
-          concurrency: "unbounded"
-        })
-        return claimed.length
-      }).pipe(Effect.orDie, Effect.withSpan("Reader.readLeftOver"))
+      const claimLeftOver: Reader["Service"]["claimLeftOver"] = Effect.fn("Reader.claimLeftOver")(function* (except) {
+        const claimed = yield* unread.claim(except)
+        return claimed.map((mail) => ({ tenant: tenantOf(mail), read: logged(mail, readClaimed(mail)) }))
+      }, Effect.orDie)
 
       const release = (mail: Mail) => {
         inHand.release(tenantOf(mail), reserved.get(mail.id) ?? 0)
@@ -189,7 +185,7 @@ export class Reader extends Context.Service<
             release(mail)
             return mail.message === undefined ? Effect.void : logged(mail, readBytes(mail, mail.message))
           }),
-        readLeftOver
+        claimLeftOver
       })
     })
   ).pipe(Layer.provide(ParserThreads.layer))

@@ -14,11 +14,12 @@ import * as RulesInForce from "../trust/RulesInForce.ts"
 import * as RouteColumn from "../webhooks/routes/RouteColumn.ts"
 import * as Routes from "../webhooks/routes/Routes.ts"
 import * as GivenVerdicts from "./GivenVerdicts.ts"
-import type { Mail } from "./Mail.ts"
+import { demoTenant, type Mail } from "./Mail.ts"
 
-/** Messages claimed at once, and of one domain. */
+/** Messages claimed at once, of one domain, and of one tenant. */
 const mostPerClaim = 16
 const mostOfDomainPerClaim = 4
+const mostOfTenantPerClaim = 8
 
 const Unread = Schema.Struct({
   id: InboundEmailId,
@@ -60,11 +61,11 @@ const goneCatchAll = (domainId: DomainId): Route => ({
 
 const claimRows = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({
-    Request: Schema.Int,
+    Request: Schema.Array(Schema.String),
     Result: Unread,
-    // The oldest messages of each domain in turn. The outer condition is evaluated again for rows that another reader
+    // The oldest messages of each tenant in turn. The outer condition is evaluated again for rows that another reader
     // claimed meanwhile.
-    execute: (most) => sql`
+    execute: (except) => sql`
       WITH RECURSIVE waiting AS (
         (SELECT domain_id FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1)
         UNION ALL
@@ -75,8 +76,10 @@ const claimRows = (sql: SqlClient.SqlClient) =>
       ), candidate AS (
         -- The mail of a domain that is gone is about to be removed.
         SELECT mail.id, mail.received_at,
-          row_number() OVER (PARTITION BY waiting.domain_id ORDER BY mail.received_at) AS number
-        FROM waiting JOIN domains ON domains.id = waiting.domain_id CROSS JOIN LATERAL (
+          row_number() OVER (PARTITION BY domains.workspace_id ORDER BY mail.received_at) AS number
+        FROM waiting JOIN domains ON domains.id = waiting.domain_id
+          AND coalesce(domains.workspace_id::text, ${demoTenant}) <> ALL(${except}::text[])
+        CROSS JOIN LATERAL (
           SELECT id, received_at FROM inbound_emails
           WHERE domain_id = waiting.domain_id AND state = 'received'
             AND (leased_until IS NULL OR leased_until <= now())
@@ -87,7 +90,10 @@ const claimRows = (sql: SqlClient.SqlClient) =>
       FROM domains
       WHERE domains.id = inbound_emails.domain_id AND inbound_emails.id = ANY(ARRAY(
         SELECT id FROM inbound_emails
-        WHERE id = ANY(ARRAY(SELECT id FROM candidate ORDER BY number, received_at LIMIT ${most}))
+        WHERE id = ANY(ARRAY(
+          SELECT id FROM candidate WHERE number <= ${mostOfTenantPerClaim} ORDER BY number, received_at
+          LIMIT ${mostPerClaim}
+        ))
           -- A subquery, so that the planner looks rows up by id instead of reading the index of all unread mail.
           AND state = (SELECT 'received') AND (leased_until IS NULL OR leased_until <= now())
         FOR UPDATE SKIP LOCKED
@@ -140,8 +146,8 @@ export const make = Effect.gen(function* () {
   }
 
   return {
-    /** Leases up to 16 messages to this process for 60 s, and counts a read attempt of each. */
-    claim: Effect.map(rows(mostPerClaim), (claimed) => claimed.map(mailOf)),
+    /** Leases up to 16 messages of other tenants to this process for 60 s, and counts a read attempt of each. */
+    claim: (except: ReadonlyArray<string>) => Effect.map(rows(except), (claimed) => claimed.map(mailOf)),
     /** Undoes a read attempt, because the bytes of the message could not be loaded. */
     uncount: ({ attempt, id }: Pick<Mail, "attempt" | "id">) => sql`
       UPDATE inbound_emails SET read_attempts = read_attempts - 1

@@ -25,6 +25,34 @@ const slowStore = Effect.sync(() => {
   return { store: Layer.mock(RawStore, { get, segments: Segments.none }), most: () => most }
 })
 
+interface Inbox {
+  readonly address: string
+  readonly domainId: string
+}
+
+/** Rows of messages of 16 MiB that no process has read. */
+const leave = Effect.fnUntraced(function* ({ address, domainId }: Inbox, count: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO inbound_emails (
+      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, read_attempts,
+      trace_bytes, segment, raw_at, raw_bytes
+    )
+    SELECT gen_random_uuid(), ${domainId}, now(), ''::bytea, '', 'client.example', '203.0.113.9',
+      ARRAY[${address}::text], 'received', 0, 0, gen_random_uuid(), 0, ${16 * 1_024 * 1_024}::int
+    FROM generate_series(1, ${count})
+  `
+})
+
+/** A reader of another process, with this raw store. */
+const readerWith = (store: Layer.Layer<RawStore>) =>
+  Effect.map(
+    Layer.build(
+      Layer.fresh(Reader.layer).pipe(Layer.provide([store, EventFeed.layer, Handover.layerNone, MailScanner.layerNone]))
+    ),
+    Context.get(Reader)
+  )
+
 // Without a worker, which would read them.
 layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), { excludeTestServices: true })(
   "Messages left by a crash",
@@ -34,26 +62,44 @@ layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), { excludeTestS
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
         const inboxes = yield* Effect.replicateEffect(inlet.inbox(), 4)
-        for (const { address, domainId } of inboxes) {
-          yield* sql`
-            INSERT INTO inbound_emails (
-              id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, read_attempts,
-              trace_bytes, segment, raw_at, raw_bytes
-            )
-            SELECT gen_random_uuid(), ${domainId}, now(), ''::bytea, '', 'client.example', '203.0.113.9',
-              ARRAY[${address}::text], 'received', 0, 0, gen_random_uuid(), 0, ${16 * 1_024 * 1_024}::int
-            FROM generate_series(1, 3)
-          `
-        }
+        for (const inbox of inboxes) yield* leave(inbox, 3)
         const { most, store } = yield* slowStore
-        const built = yield* Layer.build(
-          Layer.fresh(Reader.layer).pipe(
-            Layer.provide([store, EventFeed.layer, Handover.layerNone, MailScanner.layerNone])
-          )
-        )
-        assert.strictEqual(yield* Context.get(built, Reader).readLeftOver, 12)
+        const claimed = yield* (yield* readerWith(store)).claimLeftOver([])
+        assert.lengthOf(claimed, 12)
+        yield* Effect.forEach(claimed, ({ read }) => read, { concurrency: "unbounded" })
         assert.strictEqual(most(), 4)
         assert.lengthOf(yield* sql`SELECT 1 FROM inbound_emails WHERE state = 'read'`, 12)
+      })
+    )
+
+    it.effect("are claimed for each tenant in turn, at most 8 at once, whatever its domains", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const [small, large] = [yield* inlet.inbox(), yield* inlet.inbox()]
+        const workspaceOf = ({ domainId }: Inbox) =>
+          Effect.map(
+            sql<{ readonly id: string }>`SELECT workspace_id AS id FROM domains WHERE id = ${domainId}`,
+            ([found]) => found?.id ?? ""
+          )
+        const [few, many] = [yield* workspaceOf(small), yield* workspaceOf(large)]
+        const more = yield* Effect.replicateEffect(inlet.inbox(), 2)
+        yield* sql`
+          UPDATE domains SET workspace_id = ${many}, origin = 'byo' WHERE id = ANY(${more.map(({ domainId }) => domainId)}::uuid[])
+        `
+        for (const inbox of [large, ...more]) yield* leave(inbox, 4)
+        yield* leave(small, 1)
+        const { store } = yield* slowStore
+        const { claimLeftOver } = yield* readerWith(store)
+        const tenants = Effect.fnUntraced(function* (...except: ReadonlyArray<string>) {
+          return (yield* claimLeftOver(except)).map(({ tenant }) => tenant).sort()
+        })
+        assert.deepStrictEqual(yield* tenants(many), [few])
+        assert.deepStrictEqual(
+          yield* tenants(few),
+          Array.from({ length: 8 }, () => many)
+        )
+        assert.lengthOf(yield* tenants(), 4)
       })
     )
   }

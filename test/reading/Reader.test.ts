@@ -466,7 +466,11 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       const sql = yield* SqlClient.SqlClient
       const { domainId } = yield* backlog("shared.example", 60, "-1 second")
       const readers = yield* Effect.replicateEffect(another, 4)
-      const all = (one: Reader["Service"]) => Effect.repeat(one.readLeftOver, { until: (read) => read === 0 })
+      const all = (one: Reader["Service"]) =>
+        one.claimLeftOver([]).pipe(
+          Effect.tap((claimed) => Effect.forEach(claimed, ({ read }) => read, { concurrency: "unbounded" })),
+          Effect.repeat({ until: (claimed) => claimed.length === 0 })
+        )
       yield* Effect.forEach(readers, all, { concurrency: "unbounded" })
       const events = yield* eventually(
         sql<{ readonly inboundEmailId: string; readonly position: bigint }>`
