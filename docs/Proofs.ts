@@ -190,6 +190,11 @@ export const proofs: ReadonlyArray<Proof> = [
       ],
       ["test/reading/Reader.test.ts", "makes an event of the header alone after a message crashed two readers"],
       ["test/reading/Reader.test.ts", "continues after a failed message and retries it after its lease"],
+      [
+        "test/reading/ReadAttempts.test.ts",
+        "are not counted if a stop ends them, also while the mail waits to be loaded"
+      ],
+      ["test/reading/ReadAttempts.test.ts", "are not counted if the database is away for longer than the reader tries"],
       ["test/intake/Copies.test.ts", "starts with Return-Path and Received, followed by the original bytes"]
     ]
   },

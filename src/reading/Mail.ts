@@ -57,6 +57,6 @@ export interface Mail {
   /** Milliseconds from the end of the message to its commit. Null in a process that did not accept it, or if the clock was set. */
   storedMs: number | null
   readonly bytes: number
-  /** Number of times a process started to parse it, including this one. */
+  /** Number of times a process started to parse it, including this one, without attempts that were given back. */
   readonly attempt: number
 }

@@ -14,8 +14,14 @@ const messagesBy = {
 
 const lessDeep = { full: "headers", headers: "nothing" } as const
 
-/** No thread could parse the message, and its bytes could not be loaded for another. */
-export class Unread extends Schema.TaggedError<Unread>()("Unread", { message: Schema.String }) {}
+/**
+ * No thread could parse the message, or its bytes could not be loaded for another. `isBlameless` if it had a part in
+ * neither.
+ */
+export class Unread extends Schema.TaggedError<Unread>()("Unread", {
+  message: Schema.String,
+  isBlameless: Schema.Boolean
+}) {}
 
 /**
  * A thread failed with a message. `isUnparsable` distinguishes a message that took too much time or memory from a
@@ -80,7 +86,7 @@ export class ParserThreads extends Context.Service<
         run(tenant, task, message, reload).pipe(
           // The result of a carry task has the requested type.
           Effect.map((result) => result as CarryResult),
-          Effect.mapError(({ reason }) => new Unread({ message: reason }))
+          Effect.mapError(({ isUnparsable, reason }) => new Unread({ message: reason, isBlameless: !isUnparsable }))
         )
 
       const read: ParserThreads["Service"]["read"] = (tenant, task, message, reload) =>
@@ -95,12 +101,14 @@ export class ParserThreads extends Context.Service<
           Effect.catch(
             Effect.fnUntraced(function* ({ isUnparsable, reason }) {
               const { depth } = task
-              if (!isUnparsable || depth === "nothing") return yield* new Unread({ message: reason })
+              if (!isUnparsable || depth === "nothing") {
+                return yield* new Unread({ message: reason, isBlameless: !isUnparsable })
+              }
               const less = depth === "full" ? "headers" : "envelope"
               yield* Effect.logWarning(`A message could not be parsed in full. Parsing its ${less}`, reason)
               const again = yield* Effect.mapError(
                 reload,
-                () => new Unread({ message: "its bytes could not be loaded again" })
+                () => new Unread({ message: "its bytes could not be loaded again", isBlameless: false })
               )
               return yield* read(tenant, { ...task, depth: lessDeep[depth] }, again, reload)
             })

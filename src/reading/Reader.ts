@@ -13,6 +13,7 @@ import * as MailLeases from "./MailLeases.ts"
 import { MailsInHand } from "./MailsInHand.ts"
 import * as NewEvents from "./NewEvents.ts"
 import { ParserThreads } from "./ParserThreads.ts"
+import * as ReadAttempts from "./ReadAttempts.ts"
 import * as ReadFailure from "./ReadFailure.ts"
 import type { ReadResult, ReadTask } from "./ReadTask.ts"
 import * as RecipientGroups from "./RecipientGroups.ts"
@@ -68,7 +69,7 @@ export class Reader extends Context.Service<
       const threads = yield* ParserThreads
       if (yield* StartsThread) yield* threads.warmUp
       const clock = yield* Clock.Clock
-      const unread = yield* UnreadMail.make
+      const claimUnread = yield* UnreadMail.make
       const scans = yield* Scans.make
       const inHand = new MailsInHand()
       /** Bytes that a message takes. A scan has a copy of it, because the thread takes its bytes. */
@@ -77,7 +78,8 @@ export class Reader extends Context.Service<
       /** By id, because a copy of a mail with fewer recipients is parsed in its place. */
       const reserved = new Map<InboundEmailId, number>()
       // Before the writer, so that it is finalized after it and releases messages without events for other readers.
-      yield* MailLeases.keep(inHand)
+      const attempts = yield* ReadAttempts.make
+      yield* MailLeases.keep(inHand, attempts)
       const write = yield* EventWriter.make
       const loops = yield* LoopGuard.make
 
@@ -130,6 +132,13 @@ export class Reader extends Context.Service<
         }
       })
 
+      /** Ends the hold of a message after its reading. On a stop all messages without events are released. */
+      const leaveAfter = (tenant: string, held: Pick<Mail, "bytes" | "id">) => (exit: Exit.Exit<unknown, unknown>) => {
+        if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
+        inHand.leave(tenant, held)
+        return Effect.void
+      }
+
       const readBytes = (mail: Mail, message: Uint8Array) =>
         Effect.suspend(() => {
           const tenant = tenantOf(mail)
@@ -139,32 +148,38 @@ export class Reader extends Context.Service<
           const scan = scans && beginScan(scans, tenant, mail, message)
           const isWhole = mail.recipients.length <= RecipientGroups.firstSize(mail.bytes)
           return (isWhole ? Effect.asVoid(readOnce(mail, message, scan, true)) : readGroups(mail, message, scan)).pipe(
-            Effect.onExit((exit) => {
-              // On a stop all messages without events are released.
-              if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
-              inHand.leave(tenant, inMemory)
-              return Effect.void
-            })
+            Effect.onExit(leaveAfter(tenant, inMemory))
           )
         })
 
       const { messageBytes } = yield* Settings.limits
       const loading = yield* Semaphore.make(mostLoadedBytes)
 
+      /** A message without memory yet, whose lease is renewed while it waits to be loaded. */
+      const claimedOf = ({ id }: Pick<Mail, "id">) => ({ id, bytes: 0 })
+
+      /** Uninterruptible, so that a stop releases what was claimed. */
+      const claim = Effect.fnUntraced(function* (except: ReadonlyArray<string>) {
+        yield* attempts.giveBack
+        const claimed = yield* claimUnread(except)
+        for (const mail of claimed) inHand.enter(tenantOf(mail), claimedOf(mail), Elapsed.millisOf(clock))
+        return claimed
+      }, Effect.uninterruptible)
+
       const readClaimed = Effect.fnUntraced(
         function* (claimed: Omit<Mail, "bytes">) {
-          // Missing bytes are not the message's fault, so it is parsed in full once they are available.
-          const message = yield* Effect.tapErrorTag(load({ ...claimed, bytes: 0 }), "RawStoreError", () =>
-            unread.uncount(claimed)
-          )
+          const message = yield* load({ ...claimed, bytes: 0 })
           yield* readBytes({ ...claimed, bytes: message.byteLength }, message)
         },
-        (reading, { place }) => loading.withPermits(Math.min(place?.bytes ?? messageBytes, mostLoadedBytes))(reading)
+        (reading, { place }) => loading.withPermits(Math.min(place?.bytes ?? messageBytes, mostLoadedBytes))(reading),
+        (reading, claimed) => Effect.onExit(reading, leaveAfter(tenantOf(claimed), claimedOf(claimed)))
       )
 
       const claimLeftOver: Reader["Service"]["claimLeftOver"] = Effect.fn("Reader.claimLeftOver")(function* (except) {
-        const claimed = yield* unread.claim(except)
-        return claimed.map((mail) => ({ tenant: tenantOf(mail), read: logged(mail, readClaimed(mail)) }))
+        return (yield* claim(except)).map((mail) => ({
+          tenant: tenantOf(mail),
+          read: logged(attempts, mail, readClaimed(mail))
+        }))
       }, Effect.orDie)
 
       const release = (mail: Mail) => {
@@ -183,7 +198,7 @@ export class Reader extends Context.Service<
         read: (mail) =>
           Effect.suspend(() => {
             release(mail)
-            return mail.message === undefined ? Effect.void : logged(mail, readBytes(mail, mail.message))
+            return mail.message === undefined ? Effect.void : logged(attempts, mail, readBytes(mail, mail.message))
           }),
         claimLeftOver
       })
@@ -202,11 +217,15 @@ const mostRewrites = 15
 const loadFrom = (raw: RawStore["Service"], mail: Mail) =>
   Effect.catchTag(StoredMessage.load(raw, mail), ["NotFound", "Damaged"], () => Effect.succeed(new Uint8Array()))
 
-const logged = <E>({ id }: Pick<Mail, "id">, reading: Effect.Effect<void, E>) =>
+/** Missing bytes and an outage are not the message's fault, so it is parsed in full afterwards. */
+const logged = <E>(attempts: ReadAttempts.ReadAttempts, mail: Pick<Mail, "id">, reading: Effect.Effect<void, E>) =>
   Effect.catchCause(reading, (cause) =>
-    Effect.annotateLogs(FailureLog.error(`${ReadFailure.inWords(cause)}. Inlet retries`, cause), {
-      inbound_email_id: id
-    })
+    Effect.andThen(
+      Effect.annotateLogs(FailureLog.error(`${ReadFailure.inWords(cause)}. Inlet retries`, cause), {
+        inbound_email_id: mail.id
+      }),
+      attempts.judge(mail, cause)
+    )
   )
 
 const taskOf = (mail: Mail): ReadTask => ({

@@ -103,7 +103,7 @@ const claimRows = (sql: SqlClient.SqlClient) =>
     `
   })
 
-/** Claims messages that are stored and not read, and that no process holds a lease of. */
+/** Makes the claim of messages that are stored and not read, and that no process holds a lease of. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
@@ -145,13 +145,6 @@ export const make = Effect.gen(function* () {
     return mail
   }
 
-  return {
-    /** Leases up to 16 messages of other tenants to this process for 60 s, and counts a read attempt of each. */
-    claim: (except: ReadonlyArray<string>) => Effect.map(rows(except), (claimed) => claimed.map(mailOf)),
-    /** Undoes a read attempt, because the bytes of the message could not be loaded. */
-    uncount: ({ attempt, id }: Pick<Mail, "attempt" | "id">) => sql`
-      UPDATE inbound_emails SET read_attempts = read_attempts - 1
-      WHERE id = ${id} AND read_attempts = ${attempt} AND state = ${"received"}
-    `
-  }
+  /** Leases up to 16 messages of other tenants to this process for 60 s, and counts a read attempt of each. */
+  return (except: ReadonlyArray<string>) => Effect.map(rows(except), (claimed) => claimed.map(mailOf))
 })

@@ -70,7 +70,7 @@ export const parsed = (mail: ReadMail): ReadonlyArray<TraceStep> => {
           readAt,
           parse === "partial"
             ? `Parsed in part after ${took}, because the message is damaged or too large. ${sender}`
-            : `Only the header was used after ${took}, because the message was too costly to parse. ${sender}`,
+            : `Only the header was used after ${took}, because the message was too costly to parse, or two processes ended while they parsed it. ${sender}`,
           raw
         )
   ]
