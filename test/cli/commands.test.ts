@@ -739,5 +739,35 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(without.code, 1)
       }).pipe(Effect.scoped)
     )
+
+    it.effect("print a new key or secret that cannot be stored in its profile, and say so", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const env = { XDG_CONFIG_HOME: folder }
+        const { run } = yield* person(undefined, env)
+        assert.strictEqual((yield* run("workspaces", "create", "kept", "--save", "mine")).code, 0)
+        // No file can be written there.
+        yield* fs.makeDirectory(`${folder}/inlet/profiles.json.new`)
+        const lost = yield* run("workspaces", "create", "lost", "--save", "yours")
+        assert.match(lost.stdout, /ak_live_/)
+        assert.match(lost.stderr, /^--save: The key above was not saved as the profile yours\. [^\n]+\n$/)
+        assert.strictEqual(lost.code, 1)
+
+        const mine = yield* person(undefined, { ...env, INLET_PROFILE: "mine" })
+        const read = yield* mine.run("keys", "create", "--save", "reader", "--json")
+        assert.match(JSON.parse(read.stdout).api_key, /^ak_read_/)
+        assert.match(read.stderr, /^--save: The key above was not saved as the profile reader\. [^\n]+\n$/)
+        const secret = yield* mine.run("workspaces", "rotate-secret", "--yes")
+        assert.match(secret.stdout, /whsec_/)
+        assert.match(secret.stderr, /^The profile mine still has the old one\. [^\n]+\n$/)
+        assert.strictEqual(secret.code, 1)
+        const rotated = yield* mine.run("workspaces", "rotate-key", "--yes", "--json")
+        assert.strictEqual(rotated.code, 1)
+        const { api_key } = JSON.parse(rotated.stdout)
+        const anew = yield* person(api_key)
+        assert.strictEqual((yield* anew.json("workspaces", "get")).name, "kept")
+      }).pipe(Effect.scoped)
+    )
   }
 )

@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Console, DateTime, Effect, Option, Redacted } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { catchAll, Pattern } from "../../model/Webhook.ts"
 import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../../model/WorkspaceKey.ts"
@@ -8,6 +8,7 @@ import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as Given from "../terminal/Given.ts"
 import * as Profiles from "../terminal/Profiles.ts"
+import * as SavedKey from "../terminal/SavedKey.ts"
 import * as Service from "../terminal/Service.ts"
 
 /** The mail that a key sees, in a word. */
@@ -87,11 +88,7 @@ const create = Command.make(
         return yield* api.workspaces.createKey({ payload: { scope, ...limit, ...Given.of({ name, pattern }) } })
       })
     )
-    if (Option.isNone(save)) return yield* Answer.record(json, answer)
-    const { api_key: key, ...rest } = answer
-    yield* Profiles.keep(save.value, { url: yield* Service.baseUrl(place), key: Redacted.make(key) })
-    yield* Console.error(`Saved as the profile ${save.value}`)
-    yield* Answer.record(json, rest)
+    yield* SavedKey.record(json, answer, { place, save })
   })
 ).pipe(
   Command.withDescription(

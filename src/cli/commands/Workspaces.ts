@@ -8,6 +8,7 @@ import * as Confirmation from "../terminal/Confirmation.ts"
 import * as Given from "../terminal/Given.ts"
 import * as OperationalRows from "../terminal/OperationalRows.ts"
 import * as Profiles from "../terminal/Profiles.ts"
+import * as SavedKey from "../terminal/SavedKey.ts"
 import * as Service from "../terminal/Service.ts"
 
 const create = Command.make(
@@ -26,11 +27,7 @@ const create = Command.make(
   Effect.fnUntraced(function* ({ json, name, save, ...place }) {
     if (Option.isSome(save)) yield* Profiles.demandFree(save.value)
     const answer = yield* Service.askOpenly(place, (api) => api.workspaces.create({ payload: { name } }))
-    if (Option.isNone(save)) return yield* Answer.record(json, answer)
-    const { api_key: key, ...rest } = answer
-    yield* Profiles.keep(save.value, { url: yield* Service.baseUrl(place), key: Redacted.make(key) })
-    yield* Console.error(`Saved as the profile ${save.value}`)
-    yield* Answer.record(json, rest)
+    yield* SavedKey.record(json, answer, { place, save })
   })
 ).pipe(Command.withDescription("Create a workspace. Inlet shows its key and secret only once"))
 
@@ -41,11 +38,20 @@ const get = Command.make("get", Service.flags, ({ json, ...place }) =>
   )
 ).pipe(Command.withDescription("Show the workspace of the key, its limits and its usage"))
 
-/** Replaces a key or secret in the profile that it came from. */
+/**
+ * Replaces a key or secret in the profile that it came from. Called after the new one is printed, because the service
+ * shows it only once.
+ */
 const update = Effect.fnUntraced(function* (place: Service.Place, changed: Parameters<typeof Profiles.change>[1]) {
   const profile = yield* Service.profileOfKey(place)
   if (profile === undefined) return
-  yield* Profiles.change(profile, changed)
+  yield* Effect.mapError(
+    Profiles.change(profile, changed),
+    ({ message }) =>
+      new CommandFailed({
+        message: `The profile ${profile} still has the old one. Keep the one above, because it is shown only once. ${message}`
+      })
+  )
   yield* Console.error(`The profile ${profile} has the new one`)
 })
 
@@ -55,8 +61,8 @@ const rotateKey = Command.make(
   Effect.fnUntraced(function* ({ json, yes, ...place }) {
     yield* Confirmation.ask(yes, "Replace the API key? The old one stops working at once.")
     const answer = yield* Service.ask(place, (api) => api.workspaces.rotateKey())
-    yield* update(place, { key: Redacted.make(answer.api_key) })
     yield* Answer.record(json, answer)
+    yield* update(place, { key: Redacted.make(answer.api_key) })
   })
 ).pipe(Command.withDescription("Replace the API key. The old one stops working at once"))
 
@@ -66,8 +72,8 @@ const rotateSecret = Command.make(
   Effect.fnUntraced(function* ({ json, yes, ...place }) {
     yield* Confirmation.ask(yes, "Replace the signing secret? The old one signs beside it for 24 hours.")
     const answer = yield* Service.ask(place, (api) => api.workspaces.rotateSecret())
-    yield* update(place, { secret: Redacted.make(answer.webhook_signing_secret) })
     yield* Answer.record(json, answer)
+    yield* update(place, { secret: Redacted.make(answer.webhook_signing_secret) })
   })
 ).pipe(Command.withDescription("Replace the signing secret. The old one also signs for 24 hours"))
 
