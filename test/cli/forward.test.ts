@@ -190,6 +190,24 @@ layer(
       }).pipe(Effect.scoped)
   )
 
+  it.effect("keeps the saved position if --after is wrong", () =>
+    Effect.gen(function* () {
+      const { app, file, listen, send } = yield* developer
+      const fs = yield* FileSystem.FileSystem
+      const first = yield* listen()
+      const one = yield* send("one")
+      yield* app.next
+      yield* eventually(fs.readFileString(file), (text) => JSON.parse(text).after === one)
+      yield* first.stop
+      const wrong = yield* listen({ after: Option.some("nowhere") })
+      assert.match(yield* wrong.failure, /^--after: Expected a cursor_now .* --from-start takes all mail that is kept/)
+      assert.strictEqual(JSON.parse(yield* fs.readFileString(file)).after, one)
+      yield* listen()
+      yield* send("two")
+      assert.strictEqual((yield* app.next).event.subject, "two")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("goes on with all mail that is kept after an event that retention has removed", () =>
     Effect.gen(function* () {
       const { app, file, inbox, listen, send } = yield* developer

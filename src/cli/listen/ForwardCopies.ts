@@ -26,6 +26,10 @@ class NotConnected extends Schema.TaggedError<NotConnected>()("NotConnected", { 
 
 const Refusal = Schema.Struct({ error: Schema.String })
 
+/** What the service says of a position that it does not know, and what to do. */
+const wrongPlace = (error: string) =>
+  `${error.replace(/^(Last-Event-ID|after)/, "--after")}. To go on, --from-start takes all mail that is kept, and --after latest only what comes from now on`
+
 /** The stream of signed requests after a position. */
 const connect = Effect.fnUntraced(function* (
   api: Service.Client,
@@ -51,10 +55,7 @@ const connect = Effect.fnUntraced(function* (
     // Temporary failures: rate limits, a restarting service.
     if (response.status === 429 || response.status >= 500) return yield* new NotConnected({ message: error })
     return yield* new CommandFailed({
-      message:
-        response.status === 400
-          ? `${error.replace("Last-Event-ID", "--after")}. To go on, --from-start takes all mail that is kept, and --after latest only what comes from now on`
-          : error
+      message: response.status === 400 ? wrongPlace(error) : error
     })
   }
   return response.stream.pipe(
@@ -94,11 +95,12 @@ const begin = Effect.fnUntraced(function* (
   const given = fromStart ? "start" : Option.getOrUndefined(after)
   const known = given ?? (yield* cursor.after)
   if (known !== undefined && given === undefined) return { cursor, place: known }
-  // A position is stored at once, or mail before the first answer of the app could be missed.
-  const place =
-    known === undefined || known === "latest"
-      ? (yield* api.events.list({ params: { id }, query: { limit: 1, view: "brief" } })).cursor_now
-      : known
+  // A position is stored at once, or mail before the first answer of the app could be missed. The service has accepted
+  // it by then, so that a wrong one replaces no other.
+  const { cursor_now } = yield* api.events
+    .list({ params: { id }, query: { limit: 1, view: "brief", ...(known === undefined ? {} : { after: known }) } })
+    .pipe(Effect.catchTag("Invalid", ({ message }) => Effect.fail(new CommandFailed({ message: wrongPlace(message) }))))
+  const place = known === undefined || known === "latest" ? cursor_now : known
   yield* cursor.write(place)
   return { cursor, place }
 })
