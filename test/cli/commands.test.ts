@@ -430,6 +430,10 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const unsure = yield* run("purchase", "cli-agent.com")
         assert.match(unsure.stderr, /^Buy cli-agent\.com for a year at \$12\.98\? [^\n]+ Add --yes\n$/)
         assert.strictEqual(unsure.code, 1)
+        for (const typed of ["CLI-agent.com.", "bücher-agent.com"]) {
+          const { stderr } = yield* run("purchase", typed)
+          assert.strictEqual(stderr.split(" for ")[0], `Buy ${typed}`)
+        }
         assert.strictEqual((yield* run("orders", "list")).stderr, "No orders yet\n")
 
         const bought = yield* run("purchase", "cli-agent.com", "--yes", "--wait", "60s")

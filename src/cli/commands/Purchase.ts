@@ -3,6 +3,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Console, Effect, Layer, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
+import * as DomainNames from "../../domains/DomainNames.ts"
 import { RegistrarName } from "../../model/Order.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -46,7 +47,8 @@ export const command = Command.make(
       Effect.fnUntraced(function* (api) {
         if (!yes) {
           const { results } = yield* api.purchase.search({ query: { q: domain } })
-          const found = results.find((result) => result.domain === domain.toLowerCase())
+          const name = DomainNames.canonical(domain.trim())
+          const found = results.find((result) => result.domain === name)
           if (found?.available !== true)
             return yield* new CommandFailed({
               message: `${domain} is not available. Search for another name with inlet search`
