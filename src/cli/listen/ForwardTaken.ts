@@ -44,10 +44,10 @@ const passes = ({ _tag }: { readonly _tag: string }) =>
 /** Turns pull delivery on for the domain if it is off. */
 const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, webhook: Webhook | undefined) {
   if (webhook !== undefined && webhook.id !== catchAllOf(id)) {
-    const { action, pattern } = webhook
+    const { action, domain_id, pattern } = webhook
     if (action === "pull") return
     return yield* new CommandFailed({
-      message: `The webhook ${pattern} has the action ${action}, so its mail does not wait to be taken: \`inlet webhooks set\` with --action pull changes that`
+      message: `The webhook ${pattern} has the action ${action}, so its mail does not wait to be taken: \`inlet webhooks update ${domain_id} ${webhook.id} --action pull\` changes that`
     })
   }
   const { domain, pull, webhookUrl } = yield* api.domains.get({ params: { id } })
