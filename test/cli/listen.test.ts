@@ -73,6 +73,28 @@ layer(NodeServices.layer, { excludeTestServices: true })("inlet listen", (it) =>
     }).pipe(Effect.scoped)
   )
 
+  it.effect("prints type and message of an operational event", () =>
+    Effect.gen(function* () {
+      const program = yield* listen()
+      const sent = {
+        type: "webhook.paused",
+        event: "operational",
+        event_id: randomUUID(),
+        workspace_id: randomUUID(),
+        occurred_at: "2026-01-31T12:00:00.000Z",
+        message: "The webhook of example.com is paused"
+      }
+      assert.strictEqual((yield* post(program.url, sent)).status, 200)
+      yield* program.says("is paused")
+      assert.strictEqual(
+        yield* program.stdout,
+        `✓ ${sent.event_id}  verified\n` +
+          "  type     webhook.paused\n" +
+          "  message  The webhook of example.com is paused\n\n"
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("marks a repeated event and prints it once", () =>
     Effect.gen(function* () {
       const program = yield* listen()

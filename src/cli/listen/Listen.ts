@@ -4,7 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Console, DateTime, Duration, Effect, Layer, Option, type Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type InboundEvent, verify } from "../../effect.ts"
+import { type InboundEvent, type OperationalEvent, verify, type WebhookEvent } from "../../effect.ts"
 import { mostAtOnce } from "../../http/deliveries/DeliveriesApi.ts"
 import * as Launcher from "../../process/Launcher.ts"
 import * as ListenError from "../../process/ListenError.ts"
@@ -19,23 +19,26 @@ import * as ForwardCopies from "./ForwardCopies.ts"
 import * as ForwardTaken from "./ForwardTaken.ts"
 import * as WebhookSecret from "./WebhookSecret.ts"
 
-/** A mail in text form, one field a line. */
-const render = (event: InboundEvent) =>
-  [
-    `✓ ${event.event_id}  verified`,
-    `  to       ${event.recipient}`,
-    `  from     ${event.from}`,
-    `  subject  ${event.subject}`,
-    ...event.attachments.map(
-      ({ contentType, filename, size }) => `  file     ${filename ?? "(no name)"}, ${contentType}, ${size} bytes`
-    ),
-    ...event.text
-      .trimEnd()
-      .split("\n")
-      .slice(0, 20)
-      .map((line) => `  │ ${line}`),
-    ""
-  ]
+/** A mail, one field a line. */
+const mailLines = (event: InboundEvent) => [
+  `  to       ${event.recipient}`,
+  `  from     ${event.from}`,
+  `  subject  ${event.subject}`,
+  ...event.attachments.map(
+    ({ contentType, filename, size }) => `  file     ${filename ?? "(no name)"}, ${contentType}, ${size} bytes`
+  ),
+  ...event.text
+    .trimEnd()
+    .split("\n")
+    .slice(0, 20)
+    .map((line) => `  │ ${line}`)
+]
+
+const operationalLines = ({ message, type }: OperationalEvent) => [`  type     ${type}`, `  message  ${message}`]
+
+/** An event in text form. */
+const render = (event: WebhookEvent) =>
+  [`✓ ${event.event_id}  verified`, ...(event.event === "operational" ? operationalLines(event) : mailLines(event)), ""]
     .map(Answer.visible)
     .join("\n")
 
@@ -55,7 +58,7 @@ const receive = Effect.fnUntraced(
     const hear = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const rawBody = new Uint8Array(yield* request.arrayBuffer)
-      const verified = yield* Effect.result(verify({ headers: request.headers, rawBody, secret }))
+      const verified = yield* Effect.result(verify<WebhookEvent>({ headers: request.headers, rawBody, secret }))
       if (Result.isFailure(verified)) {
         const time = DateTime.formatIso(yield* DateTime.now)
         yield* Console.error(`✗ ${time}  refused: ${verified.failure.message}`)
