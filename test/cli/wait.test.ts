@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { createTransport } from "nodemailer"
 import * as CommandLine from "../CommandLine.ts"
 import * as Mail from "../Mail.ts"
@@ -8,8 +9,10 @@ import { age } from "../MailAge.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Needs from "../Needs.ts"
 import * as OpenWaits from "../OpenWaits.ts"
+import * as PassOn from "../PassOn.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 /** The user's state folder. */
 const stateOf = (folder: string) => `${folder}/state`
@@ -227,6 +230,44 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       assert.strictEqual(forged.stderr, "No mail that matches within 1s\n")
       assert.strictEqual(forged.code, 4)
     })
+  )
+
+  it.effect("exits with 4 on timeout if a proxy cuts each wait, and waits less each time", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { key } = yield* inlet.inbox()
+      const proxy = yield* WebhookReceiver.make
+      const pass = PassOn.to(inlet.url)
+      yield* proxy.answerAlways((asked, answer) => {
+        if (asked.url?.includes("wait=") === true) answer.writeHead(504).end("<h1>Gateway Timeout</h1>")
+        else pass(asked, answer)
+      })
+      const late = yield* wait(key, "--url", new URL(proxy.url).origin, "--timeout", "3s")
+      assert.match(late.stderr, /^No mail within 3s\. The last request failed: [^\n]*504[^\n]*\n$/)
+      assert.deepStrictEqual([late.stdout, late.code], ["", 4])
+      const waits = (yield* proxy.all).flatMap(({ path }) => /wait=(\d+)/.exec(path)?.slice(1).map(Number) ?? [])
+      assert.deepStrictEqual(
+        waits,
+        waits.toSorted((a, b) => b - a)
+      )
+      assert.isBelow(waits.at(-1) ?? 0, waits[0] ?? 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("exits with 4 on timeout if the service does not answer its first question", () =>
+    Effect.gen(function* () {
+      const service = yield* WebhookReceiver.make
+      yield* service.answerAlways(() => {})
+      const { key } = yield* (yield* TestInlet).workspace
+      const running = yield* Effect.forkChild(wait(key, "--url", new URL(service.url).origin, "--timeout", "5m"))
+      yield* service.next
+      yield* TestClock.adjust("6 minutes")
+      const late = yield* Fiber.join(running)
+      assert.deepStrictEqual(
+        [late.stdout, late.stderr, late.code],
+        ["", "The service did not answer in time. Check it with GET /ready\n", 4]
+      )
+    }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
   )
 
   it.effect("skips mail that does not match", () =>

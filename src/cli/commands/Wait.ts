@@ -1,6 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Clock, Console, DateTime, Duration, Effect, Option, Schedule, Stdio } from "effect"
+import { Clock, Console, DateTime, Duration, Effect, Option, Stdio } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import type { BriefEvent } from "../../events/BriefEvent.ts"
 import * as EventFilters from "../../http/events/EventFilters.ts"
 import type { DomainId } from "../../model/Domain.ts"
@@ -21,6 +22,9 @@ const text = (name: string, description: string) =>
 
 /** The page of a list that the service holds open longest, in seconds. */
 const longest = 60
+
+/** Extra time for the answer of a request, in seconds, also of the one in which the timeout ends. */
+const patience = 15
 
 /** The requested part of the mail: code, link, or event id. */
 interface Wanted {
@@ -66,19 +70,18 @@ const look = Effect.fnUntraced(function* ({ api, id, query, skips, wanted }: Que
 
 /** Says that mail of an earlier time matches, but is held. */
 const holds = (api: Service.Client, id: DomainId, query: Question["query"]) =>
-  Effect.map(api.events.list({ params: { id }, query: { ...query, trust: "held", limit: 1 } }), ({ events }) =>
-    events.length === 0
-      ? undefined
-      : "Mail came that a sender rule or the mail scanner holds. `inlet events list --trust held` lists it"
+  api.events.list({ params: { id }, query: { ...query, trust: "held", limit: 1 } }).pipe(
+    Effect.map(({ events }) =>
+      events.length === 0
+        ? undefined
+        : "Mail came that a sender rule or the mail scanner holds. `inlet events list --trust held` lists it"
+    ),
+    Effect.catchIf(Service.isTemporary, () => Effect.succeed(undefined))
   )
 
 /** The current mark. */
 const markOf = (api: Service.Client, id: DomainId) =>
   Effect.map(api.events.list({ params: { id }, query: { limit: 1, view: "brief" } }), ({ cursor_now }) => cursor_now)
-
-/** Temporary failures: too many waits, a restarting service. */
-const passes = ({ _tag }: { readonly _tag: string }) =>
-  _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError"
 
 const seconds = (count: number) => `${count} second${count === 1 ? "" : "s"}`
 
@@ -141,6 +144,7 @@ export const command = Command.make(
       return yield* new CommandFailed({ message: "--mark: Expected neither --after nor --newer-than beside it" })
     }
     const stdio = yield* Stdio.Stdio
+    const ends = (yield* Elapsed.millis) + Duration.toMillis(timeout)
 
     const question = Effect.fnUntraced(function* (api: Service.Client) {
       const named = Option.getOrUndefined(Option.orElse(domain, () => Option.map(to, domainOf)))
@@ -158,7 +162,6 @@ export const command = Command.make(
         ...Given.of({ from, fromDomain, subject, recipient: to })
       }
       const began = yield* Clock.currentTimeMillis
-      const ends = (yield* Elapsed.millis) + Duration.toMillis(timeout)
       const printed = yield* PrintedCodes.open(id)
       const isExplicit = Option.isSome(after) || Option.isSome(newerThan)
       const skips = code && !isExplicit ? printed.has : () => Effect.succeed(false)
@@ -174,12 +177,14 @@ export const command = Command.make(
       if (found === undefined && (yield* stdio.stderrIsTerminal)) {
         yield* Console.error(`Waiting for mail, at most ${Duration.format(timeout)}. Ctrl-C stops`)
       }
+      let failure: string | undefined
       while (found === undefined) {
         const left = Math.ceil((ends - (yield* Elapsed.millis)) / 1_000)
         if (left <= 0) {
           const what = code ? "a code" : wanted.link === undefined ? undefined : "such a link"
           const narrowed = [to, from, fromDomain, subject].some(Option.isSome) ? " that matches" : ""
-          if (hint === undefined && start !== undefined) hint = yield* holds(api, id, { ...filter, ...start })
+          if (failure !== undefined) hint = `The last request failed: ${failure}`
+          else if (hint === undefined && start !== undefined) hint = yield* holds(api, id, { ...filter, ...start })
           return yield* new CommandFailed({
             message: `No mail${what === undefined ? "" : ` with ${what}`}${narrowed} within ${Duration.format(timeout)}${hint === undefined ? "" : `. ${hint}`}`,
             exitCode: 4
@@ -187,12 +192,14 @@ export const command = Command.make(
         }
         const wait = Math.min(left, longest)
         const next = yield* look({ api, id, wanted, skips, query: { ...filter, after: place, wait } }).pipe(
-          Effect.timeoutOrElse({
-            duration: Duration.seconds(wait + 15),
-            orElse: () => new CommandFailed({ message: "The service did not answer in time. Check it with GET /ready" })
-          }),
-          Effect.retry({ while: passes, schedule: Schedule.spaced("1 second"), times: left })
+          Effect.timeout(Duration.seconds(wait + patience)),
+          // A wait from `place` misses nothing, and `ends` bounds the retries.
+          Effect.catchIf(Service.isTemporary, (error) =>
+            Effect.as(Effect.sleep("1 second"), { failed: ErrorOrigin.messageOf(error) })
+          )
         )
+        failure = "failed" in next ? next.failed : undefined
+        if ("failed" in next) continue
         found = next.found
         place = next.mark
         hint = next.hint === undefined ? hint : inCommands(next.hint)
@@ -211,7 +218,13 @@ export const command = Command.make(
       yield* Answer.lines(json, { value, age_seconds: secondsAt(yield* Clock.currentTimeMillis), event }, [value])
     })
 
-    yield* Service.ask(flags, question)
+    yield* Service.ask(flags, question).pipe(
+      Effect.timeoutOrElse({
+        duration: Duration.sum(timeout, Duration.seconds(patience)),
+        orElse: () =>
+          new CommandFailed({ message: "The service did not answer in time. Check it with GET /ready", exitCode: 4 })
+      })
+    )
   })
 ).pipe(
   Command.withDescription(

@@ -6,7 +6,7 @@ import type { DomainId } from "../../model/Domain.ts"
 import type { EventId } from "../../model/InboundEvent.ts"
 import { catchAllOf, type Webhook } from "../../model/Webhook.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
-import type * as Service from "../terminal/Service.ts"
+import * as Service from "../terminal/Service.ts"
 import * as AppRequest from "./AppRequest.ts"
 
 /** How long the service holds the request in seconds, and extra time for its answer. */
@@ -36,10 +36,6 @@ interface Made {
   readonly delivery: Delivery
   readonly outcome: AppRequest.Outcome
 }
-
-/** Temporary failures: rate limits, a restarting service. */
-const passes = ({ _tag }: { readonly _tag: string }) =>
-  _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError" || _tag === "TimeoutError"
 
 /** Turns pull delivery on for the domain if it is off. */
 const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, webhook: Webhook | undefined) {
@@ -94,7 +90,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
         })
       ),
       Effect.map(({ deliveries }): ReadonlyArray<Delivery> => deliveries),
-      Effect.catchIf(passes, (error) =>
+      Effect.catchIf(Service.isTemporary, (error) =>
         Effect.gen(function* () {
           lost++
           if (lost === 1) yield* Console.error(`Not connected: ${ErrorOrigin.messageOf(error)}. It is tried again`)
@@ -114,7 +110,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
     const answer = yield* api.deliveries
       .settle({ params: { id }, payload: { outcomes } })
       .pipe(
-        Effect.retry({ while: passes, schedule: Schedule.spaced("500 millis") }),
+        Effect.retry({ while: Service.isTemporary, schedule: Schedule.spaced("500 millis") }),
         Effect.timeoutOption(settlingTime)
       )
     const settled = new Map(

@@ -95,6 +95,10 @@ export interface Failure {
   readonly cause?: unknown
 }
 
+/** Whether a request may succeed later: rate limits, a restarting service, a lost connection, no answer in time. */
+export const isTemporary = ({ _tag }: Failure) =>
+  _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError" || _tag === "TimeoutError"
+
 /** The URL and the required workspace key. */
 export const opened = Effect.fnUntraced(function* (place: Place) {
   const { baseUrl, key } = yield* placeOf(place)
