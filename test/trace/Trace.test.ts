@@ -13,6 +13,7 @@ import * as Mailbox from "../Mailbox.ts"
 import * as ManyDomains from "../ManyDomains.ts"
 import * as McpClient from "../mcp/McpClient.ts"
 import * as OpenWaits from "../OpenWaits.ts"
+import * as PassOn from "../PassOn.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -44,6 +45,21 @@ const sent = Effect.fnUntraced(function* (inbox: Inbox, mail: Parameters<typeof 
   yield* Mail.send(inlet.smtpPort, { to: inbox.address, ...mail })
   const [event] = yield* eventually(Mailbox.events(inbox), (events) => events.length > before)
   return event
+})
+
+/** Follows the mail of the last hour from the newest one. */
+const following = Effect.fnUntraced(function* (url: string, key: string) {
+  const printed = { stdout: "", stderr: "" }
+  const args = ["trace", "--follow", "--since", "1h", "--limit", "1"]
+  yield* Effect.forkScoped(CommandLine.run(args, { INLET_URL: url, INLET_API_KEY: key }, printed))
+  return {
+    prints: (stream: keyof typeof printed, text: string) =>
+      eventually(
+        Effect.sync(() => printed[stream]),
+        (all) => all.includes(text),
+        "20 seconds"
+      )
+  }
 })
 
 /** Refusals are written at once, where the service waits a second for more. */
@@ -347,6 +363,39 @@ layer(
       const wrong = yield* CommandLine.run(["trace", "--follow", "--until", "1h"], env)
       assert.match(wrong.stderr, /--follow: Expected no --cursor and no --until/)
     }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("follows changes of mail that is on a later page", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const inbox = yield* inlet.inbox(receiver.url)
+      yield* receiver.answerWith(500)
+      yield* sent(inbox, { subject: "First" })
+      yield* traced(inbox.key, {}, "retrying")
+      const { prints } = yield* following(inlet.url, inbox.key)
+      yield* prints("stdout", "First")
+      // The first success of the webhook brings the failed delivery forward.
+      yield* Effect.forEach(["Second", "Third"], (subject) => sent(inbox, { subject }))
+      yield* prints("stdout", `DELIVERED  sender@sender.example → ${inbox.address}  First`)
+      yield* Effect.forEach(["Second", "Third"], (subject) => prints("stdout", `  ${subject}`))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("goes on to follow mail after failures of the service", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const proxy = yield* WebhookReceiver.make
+      const inbox = yield* inlet.inbox()
+      yield* sent(inbox, { subject: "First" })
+      yield* proxy.answerAlways(PassOn.to(inlet.url))
+      const { prints } = yield* following(new URL(proxy.url).origin, inbox.key)
+      yield* prints("stdout", "First")
+      yield* proxy.answerWith({ status: 503, body: '{"error":"It starts"}' }, (_, response) => response.destroy())
+      yield* prints("stderr", "Not connected: It starts. It is tried again\nConnected again\n")
+      yield* sent(inbox, { subject: "Second" })
+      yield* prints("stdout", "Second")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
   it.effect("shows a stored mail that is not parsed yet", () =>

@@ -1,6 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Console, DateTime, Effect, type Option, Stdio } from "effect"
+import { Console, DateTime, Duration, Effect, type Option, Stdio } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import type { TraceEntry } from "../../trace/TraceEntry.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -47,38 +48,88 @@ const queryOf = Effect.fnUntraced(function* ({ cursor, from, limit, messageId, s
 
 const print = (json: boolean, entry: TraceEntry) => Answer.lines(json, entry, [...Timeline.linesOf(entry), ""])
 
-/** Prints what is new and what has changed, oldest first, every two seconds. */
+type Ask<E, R> = (query: Query) => Effect.Effect<
+  {
+    readonly entries: ReadonlyArray<TraceEntry>
+    readonly next_cursor: string | null
+    readonly hint: string | null
+  },
+  E,
+  R
+>
+
+/** The newest mails, whose changes are followed. */
+const followed = 200
+
+/** Bounds of a look, which is repeated every two seconds. */
+const mostEntries = 1_000
+const mostPages = 40
+const lookTime = Duration.seconds(30)
+
+/** All pages since a time, newest first. */
+const look = Effect.fnUntraced(function* <E, R>(query: Query, ask: Ask<E, R>) {
+  const entries: Array<TraceEntry> = []
+  let page = yield* ask(query)
+  for (let pages = 1; ; pages++) {
+    entries.push(...page.entries)
+    const cursor = page.next_cursor
+    if (cursor === null) return { entries, isCut: false }
+    if (pages >= mostPages || entries.length >= mostEntries) return { entries, isCut: true }
+    page = yield* ask({ ...query, cursor })
+  }
+})
+
+/** Prints what a search finds, and then what is new and what has changed, oldest first, every two seconds. */
 const following = Effect.fnUntraced(function* <E extends Service.Failure, R>(
   json: boolean,
-  since: DateTime.Utc,
-  ask: (since: DateTime.Utc) => Effect.Effect<{ readonly entries: ReadonlyArray<TraceEntry> }, E, R>
+  query: Query,
+  ask: Ask<E, R>
 ) {
-  const seen = new Map<string, string>()
-  for (;;) {
-    const { entries } = yield* ask(since)
+  const started = yield* DateTime.now
+  let seen = new Map<string, string>()
+  const show = Effect.fnUntraced(function* (entries: ReadonlyArray<TraceEntry>) {
+    const before = seen
+    seen = new Map()
     for (const entry of entries.toReversed()) {
       const { id, state } = Timeline.stateOf(entry)
-      if (seen.get(id) === state) continue
       seen.set(id, state)
-      yield* print(json, entry)
+      if (before.get(id) !== state) yield* print(json, entry)
     }
+  })
+
+  let since = query.since ?? started
+  const first = yield* ask({ ...query, since })
+  yield* show(first.entries)
+  if (first.next_cursor !== null) since = first.entries.at(-1)?.at ?? started
+  let isLost = false
+  for (;;) {
     yield* Effect.sleep("2 seconds")
+    const looked = yield* DateTime.now
+    const found = yield* look({ ...query, limit: 50, since }, ask).pipe(
+      Effect.timeout(lookTime),
+      Effect.catchIf(Service.isTemporary, (error) => Effect.succeed({ failed: ErrorOrigin.messageOf(error) }))
+    )
+    if ("failed" in found) {
+      if (!isLost) yield* Console.error(`Not connected: ${found.failed}. It is tried again`)
+      isLost = true
+      continue
+    }
+    if (isLost) yield* Console.error("Connected again")
+    isLost = false
+    const { entries, isCut } = found
+    if (isCut) {
+      yield* Console.error(
+        `More mail came since ${DateTime.formatIso(since)} than can be followed. The older part of it is not shown: \`inlet trace --since … --until …\` finds it`
+      )
+    }
+    yield* show(entries)
+    const oldest = entries.length > followed ? entries[followed - 1] : undefined
+    since = oldest?.at ?? (isCut ? looked : since)
   }
 })
 
 /** Answers a search with `ask`, once or again and again. */
-export const run = Effect.fnUntraced(function* <E extends Service.Failure, R>(
-  given: Flags,
-  ask: (query: Query) => Effect.Effect<
-    {
-      readonly entries: ReadonlyArray<TraceEntry>
-      readonly next_cursor: string | null
-      readonly hint: string | null
-    },
-    E,
-    R
-  >
-) {
+export const run = Effect.fnUntraced(function* <E extends Service.Failure, R>(given: Flags, ask: Ask<E, R>) {
   const query = yield* queryOf(given)
   if (given.follow) {
     if (query.cursor !== undefined || query.until !== undefined) {
@@ -86,7 +137,7 @@ export const run = Effect.fnUntraced(function* <E extends Service.Failure, R>(
     }
     const stdio = yield* Stdio.Stdio
     if (yield* stdio.stderrIsTerminal) yield* Console.error("Waiting for mail and changes. Ctrl-C stops")
-    return yield* following(given.json, query.since ?? (yield* DateTime.now), (since) => ask({ ...query, since }))
+    return yield* following(given.json, query, ask)
   }
   const answer = yield* ask(query)
   if (given.json) return yield* Answer.lines(true, answer, [])
