@@ -1,19 +1,5 @@
-import {
-  Clock,
-  type Context,
-  Duration,
-  Effect,
-  Fiber,
-  FiberSet,
-  Latch,
-  Layer,
-  Metric,
-  Option,
-  Schedule,
-  Semaphore
-} from "effect"
+import { Clock, type Context, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Option, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { isUnreachable } from "../database/Database.ts"
 import * as FailureLog from "../database/FailureLog.ts"
 import { plainFormat } from "../model/Webhook.ts"
 import * as Shutdown from "../process/Shutdown.ts"
@@ -29,7 +15,8 @@ import { FormatSender } from "./FormatSender.ts"
 import { Handover } from "./Handover.ts"
 import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
 import * as Lease from "./Lease.ts"
-import { failed, type Outcome, WebhookSender } from "./WebhookSender.ts"
+import * as StoredOutcome from "./StoredOutcome.ts"
+import { failed, WebhookSender } from "./WebhookSender.ts"
 
 /** Share of the timeout after which a request counts as hung, whatever the answer. */
 const nearlyAll = 0.9
@@ -40,9 +27,6 @@ const mostPerClaim = 64
 /** Pause after a claim, as a multiple of its duration, to leave the database to others. */
 const restsFor = 3
 const longestRest = Duration.millis(300)
-
-/** Pause before an outcome is written again that an unreachable database did not store. */
-const settlesAgainAfter = "2 seconds"
 
 /** Interval of looking for paused webhooks to probe. */
 const probesEvery = "5 seconds"
@@ -89,9 +73,6 @@ interface Worker {
   readonly claiming: Semaphore.Semaphore
 }
 
-const about = ({ attempt, domainId, eventId, webhookId }: LeasedDelivery) =>
-  Effect.annotateLogs({ event_id: eventId, domain_id: domainId, webhook_id: webhookId, attempt })
-
 /** Other requests have the memory that this one needs. The format of most webhooks needs none. */
 const crowded = Effect.succeed("crowded" as const)
 
@@ -105,31 +86,10 @@ const request = ({ formats, sender }: Worker, delivery: LeasedDelivery) =>
     ),
     (cause) =>
       Effect.logError("A webhook request could not be made", cause).pipe(
-        about(delivery),
+        Lease.inLogs(delivery),
         Effect.as(failed(FailureReason.unmade))
       )
   )
-
-/** Stores an outcome. While the database is away, it tries again until the lease ends, and others repeat the request. */
-const settle = ({ leaseTime, queue }: Worker, delivery: LeasedDelivery, outcome: Outcome, requestedAt: number) => {
-  const once = queue.settle(delivery, outcome, requestedAt)
-  return Effect.catchIf(once, isUnreachable, () =>
-    Effect.retry(Effect.delay(once, settlesAgainAfter), {
-      while: isUnreachable,
-      schedule: Schedule.during(leaseTime)
-    })
-  ).pipe(
-    Effect.matchCauseEffect({
-      // The lease expires, and the attempt is repeated.
-      onFailure: (cause) =>
-        FailureLog.error("The outcome of a delivery attempt could not be stored", cause).pipe(about(delivery)),
-      onSuccess: () =>
-        outcome.error === null
-          ? Effect.void
-          : Effect.logInfo("A delivery attempt failed", outcome.error).pipe(about(delivery))
-    })
-  )
-}
 
 /** Returns a delivery whose request was not made, as if it had not been claimed. */
 const giveBack = Effect.fnUntraced(function* ({ drained, lines, queue }: Worker, delivery: LeasedDelivery) {
@@ -154,7 +114,7 @@ const run = Effect.fnUntraced(function* (worker: Worker, attempt: Attempt) {
   durations.updateUnsafe(outcome.durationMs / 1_000, context)
   // The next request of the webhook does not wait for this row.
   lines.answered(delivery, outcome.error === null, outcome.durationMs)
-  yield* settle(worker, delivery, outcome, requestedAt)
+  yield* StoredOutcome.settle(worker, delivery, outcome, requestedAt)
   lines.settled(delivery.webhookId)
   if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
 })

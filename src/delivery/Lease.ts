@@ -1,4 +1,4 @@
-import { Duration, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { DomainId } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { WebhookId } from "../model/Webhook.ts"
@@ -86,6 +86,10 @@ export const of = (row: Claimed): Lease => ({
   format: row.format,
   credentials: row.credentials
 })
+
+/** Names an attempt in log lines. */
+export const inLogs = ({ attempt, domainId, eventId, webhookId }: Lease) =>
+  Effect.annotateLogs({ event_id: eventId, domain_id: domainId, webhook_id: webhookId, attempt })
 
 /** A leased delivery with everything its request needs. */
 export interface LeasedDelivery extends Lease {
