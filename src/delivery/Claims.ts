@@ -240,29 +240,40 @@ const oldestDueSeconds = (sql: SqlClient.SqlClient) =>
   FROM ready
 `.pipe(Effect.map(([row]) => ({ toPost: row?.toPost ?? 0, toTake: row?.toTake ?? 0 })))
 
+/** Maximum deliveries of all webhooks that one statement holds. */
+const mostHeldOfAll = 8 * DeliveryRows.mostHeld
+
 /**
- * Holds deliveries that were inserted after the statement that held those of their webhook. The lock waits for a
- * concurrent change of the webhook.
+ * Holds deliveries that the change of their webhook left: more than one statement may hold, or inserted after it. Returns
+ * their number. The lock waits for a concurrent change of the webhook.
  */
-const holdUnserved = (sql: SqlClient.SqlClient) => sql`
+const holdUnserved = (sql: SqlClient.SqlClient) =>
+  sql<{ readonly held: number }>`
   WITH RECURSIVE ${pendingWebhooks(sql)}, unserved AS (
     SELECT waiting.webhook_id FROM waiting LEFT JOIN webhooks ON webhooks.id = waiting.webhook_id
     WHERE waiting.webhook_id IS NOT NULL AND coalesce(action, 'hold') IN ('hold', 'reject')
   ), locked AS (
     SELECT id, action FROM webhooks WHERE id IN (SELECT webhook_id FROM unserved) FOR SHARE
+  ), found AS (
+    SELECT next.event_id
+    FROM (
+      SELECT webhook_id FROM unserved EXCEPT SELECT id FROM locked WHERE action IN ('webhook', 'pull')
+    ) AS holding
+    CROSS JOIN LATERAL (
+      SELECT event_id FROM deliveries
+      WHERE ${DeliveryRows.ofDelivery(sql)} = holding.webhook_id AND ${DeliveryRows.isFree(sql)}
+      ORDER BY due_at
+      LIMIT ${DeliveryRows.mostHeld}
+      FOR UPDATE SKIP LOCKED
+    ) AS next
+    LIMIT ${mostHeldOfAll}
+  ), held AS (
+    UPDATE deliveries SET status = 'held', leased_until = NULL
+    FROM found WHERE deliveries.event_id = found.event_id
+    RETURNING 1
   )
-  UPDATE deliveries SET status = 'held', leased_until = NULL
-  FROM (
-    SELECT webhook_id FROM unserved EXCEPT SELECT id FROM locked WHERE action IN ('webhook', 'pull')
-  ) AS holding
-  CROSS JOIN LATERAL (
-    -- OFFSET keeps the planner from a scan of all pending deliveries.
-    SELECT event_id FROM deliveries
-    WHERE ${DeliveryRows.ofDelivery(sql)} = holding.webhook_id AND ${DeliveryRows.isFree(sql)} OFFSET 0
-  ) AS found
-  WHERE deliveries.event_id = found.event_id AND deliveries.status = ${"pending"}
-    AND (leased_until IS NULL OR leased_until <= now())
-`
+  SELECT count(*)::int AS held FROM held
+`.pipe(Effect.map(([row]) => row?.held ?? 0))
 
 /** The webhook whose oldest delivery has waited longest comes first. */
 const waitingWebhooks = (sql: SqlClient.SqlClient) => sql<{

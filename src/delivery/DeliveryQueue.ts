@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
@@ -8,6 +8,7 @@ import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
 import * as Claims from "./Claims.ts"
 import * as DeadCount from "./DeadCount.ts"
+import * as DeliveryRows from "./DeliveryRows.ts"
 import * as FailureReason from "./FailureReason.ts"
 import * as Lease from "./Lease.ts"
 import * as LostWorkers from "./LostWorkers.ts"
@@ -19,6 +20,12 @@ import { failed, type Outcome } from "./WebhookSender.ts"
 
 /** Maximum length of a stored reason. */
 const errorCharacters = 1_000
+
+/** A webhook of which a step left deliveries had as many as one statement holds. The rests leave the database to others. */
+const untilHeld = {
+  until: (held: number) => held < DeliveryRows.mostHeld,
+  schedule: Schedule.spaced("50 millis")
+}
 
 /** The queue of webhook deliveries. Due times and leases go by the database's clock. */
 export class DeliveryQueue extends Context.Service<
@@ -55,7 +62,7 @@ export class DeliveryQueue extends Context.Service<
     ): Effect.Effect<void, SqlError>
     /** Releases leased deliveries whose requests did not finish. */
     giveBack(leases: ReadonlyArray<Lease.Lease>): Effect.Effect<void, SqlError>
-    /** Holds pending deliveries that nobody takes: their webhook holds, or is gone. */
+    /** Holds pending deliveries that nobody takes, in steps: their webhook holds, or is gone. */
     readonly holdUnserved: Effect.Effect<void, SqlError>
     /** Age in seconds of the oldest due delivery to post or to pull, 0 without one. */
     readonly oldestDueSeconds: Effect.Effect<{ readonly toPost: number; readonly toTake: number }, SqlError>
@@ -92,7 +99,7 @@ export class DeliveryQueue extends Context.Service<
         requestableNow,
         settle,
         giveBack: Effect.fn("DeliveryQueue.giveBack")(claims.giveBack),
-        holdUnserved: Effect.asVoid(claims.holdUnserved),
+        holdUnserved: Effect.asVoid(Effect.repeat(claims.holdUnserved, untilHeld)),
         oldestDueSeconds: claims.oldestDueSeconds
       })
     })

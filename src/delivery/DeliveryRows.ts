@@ -29,17 +29,35 @@ export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
   FROM placed
 `
 
-/** Notes the previous URL in attempts that are in progress. Part of the statement that changes a webhook, with the CTE `before`. */
+/**
+ * Notes the previous URL in attempts that are in progress. Part of the statement that changes a webhook, with the CTE
+ * `before`.
+ */
 export const keepUrl = (sql: SqlClient.SqlClient, webhookId: WebhookId, url: string | null) => sql`
   UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.url)
   FROM before
   WHERE ${ofDelivery(sql)} = ${webhookId} AND deliveries.status = 'pending' AND leased_until IS NOT NULL
+    -- A lease makes its delivery due, so the index finds it without those that wait. now() is the start of the
+    -- transaction, and the lease may have begun after it.
+    AND due_at <= now() + interval '1 minute'
     AND before.url IS DISTINCT FROM ${url}
 `
 
-/** Holds the undelivered mail of a webhook. */
+/** Maximum deliveries of a webhook that one statement holds, so that neither a client nor an outcome waits for it. */
+export const mostHeld = 512
+
+/**
+ * Holds the undelivered mail of a webhook. `Claims.holdUnserved` holds what is more than that, which is not posted either,
+ * because claims look at the webhook. In the order of claims, so that one that began before finds nothing left to lease.
+ */
 export const hold = (sql: SqlClient.SqlClient, webhookId: WebhookId) =>
-  sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE ${ofDelivery(sql)} = ${webhookId} AND status = 'pending'`
+  sql`
+    UPDATE deliveries SET status = 'held', leased_until = NULL
+    WHERE event_id = ANY(ARRAY(
+      SELECT event_id FROM deliveries
+      WHERE ${ofDelivery(sql)} = ${webhookId} AND status = 'pending' ORDER BY due_at LIMIT ${mostHeld}
+    )) AND ${ofDelivery(sql)} = ${webhookId} AND status = ${"pending"}
+  `
 
 /** Maximum deliveries of a webhook that one statement makes due. */
 export const mostDue = 512

@@ -31,7 +31,7 @@ const longestRest = Duration.millis(300)
 /** Interval of looking for paused webhooks to probe. */
 const probesEvery = "5 seconds"
 
-/** Interval of holding deliveries whose webhook was removed during their insert. */
+/** Interval of holding deliveries that the removal of their webhook left. */
 const holdsEvery = "15 seconds"
 
 const requests = Metric.counter("inlet_delivery_attempts_total", { description: "Webhook requests by outcome" })

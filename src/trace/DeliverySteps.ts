@@ -25,9 +25,15 @@ const webhookOf = ({ domain, pattern, recipient }: ReadMail) => {
 const notTaking = (mail: ReadMail) =>
   mail.pattern === catchAll ? `${mail.domain} has no webhook` : `${webhookOf(mail)} holds its mail`
 
+/** Its status. A pending delivery is about to be held if its webhook holds or is gone. */
+const statusOf = ({ action, isLeased, status, webhookUrl }: ReadMail) =>
+  status === "pending" && !isLeased && webhookUrl === null && action !== "pull" ? "held" : status
+
 /** True if only a webhook is missing, which the state says with its remedy. */
-const isMissing = ({ action, holdReason, status, webhookUrl }: ReadMail) =>
-  status === "held" && holdReason === null && webhookUrl === null && action !== null && action !== "pull"
+const isMissing = (mail: ReadMail) => {
+  const { action, holdReason, webhookUrl } = mail
+  return statusOf(mail) === "held" && holdReason === null && webhookUrl === null && action !== null && action !== "pull"
+}
 
 /** Where the event goes. */
 const route = (mail: ReadMail): TraceStep => {
@@ -109,7 +115,7 @@ const pending = (mail: ReadMail): State => {
       )
     }
   }
-  if (mail.webhookUrl === null) {
+  if (mail.action === "pull") {
     return { outcome: "waiting", step: done("state", null, isLeased ? "A client has leased it" : "Waits for a lease") }
   }
   if (isLeased) return { outcome: "pending", step: done("state", null, "The webhook is being called now") }
@@ -127,9 +133,9 @@ const pending = (mail: ReadMail): State => {
 }
 
 const state = (mail: ReadMail): State => {
-  const { deliveredAt, domainId, eventId, lastError, made, status } = mail
+  const { deliveredAt, domainId, eventId, lastError, made } = mail
   const last = made.at(-1)
-  switch (status) {
+  switch (statusOf(mail)) {
     case "delivered":
       return { outcome: "delivered", step: done("state", deliveredAt, "Delivered") }
     case "held":

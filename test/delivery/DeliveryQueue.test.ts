@@ -19,6 +19,30 @@ const onlyMine = Effect.fnUntraced(function* (count: number, webhookUrl: string 
   return { domain, ids: yield* Deliveries.pending(domain.id, count) }
 })
 
+/** A domain with 3,000 pending deliveries, how many it has by status, and the request that clears its URL. */
+const much = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM deliveries`
+  const domain = yield* Deliveries.domain(url)
+  yield* Deliveries.backlog(domain.id, 3_000)
+  const count = Effect.map(
+    sql<{ readonly status: string; readonly count: number }>`
+      SELECT status, count(*)::int AS count FROM deliveries WHERE domain_id = ${domain.id} GROUP BY status
+    `,
+    (rows) => Object.fromEntries(rows.map(({ count, status }) => [status, count]))
+  )
+  return { domain, count, clear: (yield* Domains).setWebhook(domain, null) }
+})
+
+/** The URL that a change of the webhook noted for an attempt in progress. */
+const claimedUrl = Effect.fnUntraced(function* (lease: { readonly eventId: string } | undefined) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly claimedUrl: string | null }>`
+    SELECT claimed_url FROM deliveries WHERE event_id = ${lease?.eventId}
+  `
+  return row?.claimedUrl
+})
+
 /** One delivery, claimed by a process with these settings. */
 const one = Effect.fnUntraced(function* (env: Record<string, string> = {}) {
   const {
@@ -89,6 +113,53 @@ layer(
         )
       assert.deepStrictEqual(yield* statusOf(ids), ["held", "held"])
       assert.deepStrictEqual(yield* statusOf(others), ["pending", "pending"])
+    })
+  )
+
+  it.effect("holds 512 deliveries of a webhook at once when its URL is cleared, and the others in steps", () =>
+    Effect.gen(function* () {
+      const queue = yield* DeliveryQueue
+      const { clear, count, domain } = yield* much
+      const [leased] = yield* Queues.claimUpTo(1)
+      yield* clear
+      assert.deepStrictEqual(yield* count, { held: 512, pending: 2_488 })
+      // Nothing is posted until then, and the attempt in progress counts.
+      assert.deepStrictEqual(yield* Queues.claimUpTo(100), [])
+      assert.strictEqual(yield* claimedUrl(leased), url)
+      if (leased !== undefined) yield* Queues.settle(leased, Queues.answered(200))
+      yield* queue.holdUnserved
+      assert.deepStrictEqual(yield* count, { delivered: 1, held: 2_999 })
+      yield* (yield* Domains).setWebhook(domain, url)
+      assert.deepStrictEqual(yield* Queues.claimUpTo(100), [])
+    })
+  )
+
+  it.effect("holds the others of a removed webhook in steps", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* DeliveryQueue
+      const { clear, count, domain } = yield* much
+      yield* clear
+      yield* sql`DELETE FROM webhooks WHERE id = ${domain.id}`
+      assert.deepStrictEqual(yield* count, { held: 512, pending: 2_488 })
+      assert.deepStrictEqual(yield* Queues.claimUpTo(100), [])
+      yield* queue.holdUnserved
+      assert.deepStrictEqual(yield* count, { held: 3_000 })
+    })
+  )
+
+  it.effect("sends the others to a URL that is set before they are held", () =>
+    Effect.gen(function* () {
+      const queue = yield* DeliveryQueue
+      const { clear, count, domain } = yield* much
+      yield* clear
+      const again = "http://again.example/inbound"
+      yield* (yield* Domains).setWebhook(domain, again)
+      yield* queue.holdUnserved
+      assert.deepStrictEqual(yield* count, { held: 512, pending: 2_488 })
+      const claimed = yield* Queues.claimUpTo(100)
+      assert.lengthOf(claimed, 100)
+      assert.deepStrictEqual(new Set(claimed.map((delivery) => delivery.url)), new Set([again]))
     })
   )
 

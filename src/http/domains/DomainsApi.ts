@@ -260,7 +260,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       OpenApi.annotations({
         summary: "Set the webhook or pull delivery",
         description:
-          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. A new URL, or setting a paused URL again, makes waiting mail due at once. Beyond 512 deliveries the rest follows in steps while the webhook answers. A new format or other credentials count as a new URL. Setting the current ones of an active webhook changes nothing. A URL without user name and password forgets those before it. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
+          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. Of more than 512 deliveries the rest is usually held within a minute, and none of it is posted meanwhile. Deliveries that are not held yet go to a URL that is set before. A new URL, or setting a paused URL again, makes waiting mail due at once. Beyond 512 deliveries the rest follows in steps while the webhook answers. A new format or other credentials count as a new URL. Setting the current ones of an active webhook changes nothing. A URL without user name and password forgets those before it. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
       })
     )
   )
