@@ -813,6 +813,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ],
       [
         "test/retention/Sweeper.test.ts",
+        "keeps mail that came while the clock of its server was wrong for 14 days from its reading"
+      ],
+      [
+        "test/retention/Sweeper.test.ts",
         "removes only raw messages without a row after seven days, and reports how many there are"
       ],
       ["test/retention/Sweeper.test.ts", "counts the log records without a row"],

@@ -44,6 +44,11 @@ export const make = Effect.fnUntraced(function* (retentionDays: number) {
         DELETE FROM inbound_emails WHERE id = ANY(ARRAY(
           SELECT id FROM inbound_emails
           WHERE received_at < now() - make_interval(days => ${retentionDays})
+            -- The clock of its mail server was wrong if a mail is read so long after it came. It has its days from then.
+            AND NOT EXISTS (
+              SELECT 1 FROM events
+              WHERE inbound_email_id = inbound_emails.id AND read_at > now() - make_interval(days => ${retentionDays} - 1)
+            )
           ORDER BY received_at LIMIT ${batch}
           FOR UPDATE SKIP LOCKED
         ))

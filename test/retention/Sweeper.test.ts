@@ -33,6 +33,7 @@ const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   yield* sql`
     UPDATE inbound_emails SET received_at = received_at - ${interval}::interval WHERE domain_id = ${domainId}
   `
+  yield* sql`UPDATE events SET read_at = read_at - ${interval}::interval WHERE domain_id = ${domainId}`
 })
 
 /** Moves a file's modification time back. */
@@ -147,6 +148,19 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       for (const table of ["inbound_emails", "events", "deliveries", "delivery_attempts"]) {
         assert.strictEqual(yield* countOf(table, inbox.domainId), 0, table)
       }
+    })
+  )
+
+  it.effect("keeps mail that came while the clock of its server was wrong for 14 days from its reading", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* delivered
+      const { expired } = yield* sweeper()
+      yield* sql`UPDATE inbound_emails SET received_at = timestamptz '2000-01-01' WHERE domain_id = ${inbox.domainId}`
+      yield* expired
+      assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).event, 200)
+      yield* sql`UPDATE events SET read_at = read_at - interval '14 days' WHERE domain_id = ${inbox.domainId}`
+      assert.strictEqual(yield* expired, 1)
     })
   )
 
