@@ -2,7 +2,7 @@
 import type { BriefEvent, ListedEvent, ListQuery } from "./Contract.ts"
 import type { Events } from "./Events.ts"
 import { type ArrivedMail, NoMail, UnwantedMail } from "./InletError.ts"
-import { bounded, type CallOptions, seconds } from "./Requests.ts"
+import { bounded, type CallOptions, grace, seconds } from "./Requests.ts"
 
 export interface InboxOptions {
   /** Name or id of the domain. Default the only domain that takes mail, or the instant inbox if there is none. */
@@ -129,7 +129,7 @@ export class Inbox {
       return event_id
     })
     return this.#events
-      .get(this.domainId, eventId, { signal, timeout: Math.max(1, ends - performance.now()) })
+      .get(this.domainId, eventId, { signal, timeout: Math.max(grace, ends - performance.now()) })
       .catch((error: unknown) => {
         giveBack()
         throw error

@@ -21,7 +21,7 @@ import { failed, type Outcome } from "./WebhookSender.ts"
 /** Maximum length of a stored reason. */
 const errorCharacters = 1_000
 
-/** A webhook of which a step left deliveries had as many as one statement holds. The rests leave the database to others. */
+/** Another step follows one that held as many as it may of a webhook. The pauses leave the database to others. */
 const untilHeld = {
   until: (held: number) => held < DeliveryRows.mostHeld,
   schedule: Schedule.spaced("50 millis")

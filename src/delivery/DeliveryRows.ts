@@ -37,7 +37,7 @@ export const keepUrl = (sql: SqlClient.SqlClient, webhookId: WebhookId, url: str
   UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.url)
   FROM before
   WHERE ${ofDelivery(sql)} = ${webhookId} AND deliveries.status = 'pending' AND leased_until IS NOT NULL
-    -- A lease makes its delivery due, so the index finds it without those that wait. now() is the start of the
+    -- A lease makes its delivery due, so the index finds it without those due later. now() is the start of the
     -- transaction, and the lease may have begun after it.
     AND due_at <= now() + interval '1 minute'
     AND before.url IS DISTINCT FROM ${url}
@@ -48,7 +48,7 @@ export const mostHeld = 512
 
 /**
  * Holds the undelivered mail of a webhook. `Claims.holdUnserved` holds what is more than that, which is not posted either,
- * because claims look at the webhook. In the order of claims, so that one that began before finds nothing left to lease.
+ * because claims look at the webhook. In the order of claims, of which one may have begun before.
  */
 export const hold = (sql: SqlClient.SqlClient, webhookId: WebhookId) =>
   sql`

@@ -2,6 +2,7 @@ import { Cause, Effect, Option } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
+import * as FullDisk from "../files/FullDisk.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 import { RawStoreError } from "../providers/storage/RawStoreError.ts"
 import type { Mail } from "./Mail.ts"
@@ -50,7 +51,9 @@ export const make = Effect.gen(function* () {
 
   const judge: ReadAttempts["judge"] = ({ id }, cause) => {
     const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-    if (error instanceof RawStoreError || (error instanceof Unread && error.isBlameless)) {
+    // A full disk may take the write below, but no event.
+    const isDiskFull = SqlError.isSqlError(error) && FullDisk.isCause(error.reason.cause)
+    if (isDiskFull || error instanceof RawStoreError || (error instanceof Unread && error.isBlameless)) {
       owe(id)
       return Effect.ignore(giveBack)
     }

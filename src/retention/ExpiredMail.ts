@@ -44,19 +44,20 @@ export const make = Effect.fnUntraced(function* (retentionDays: number) {
         DELETE FROM inbound_emails WHERE id = ANY(ARRAY(
           SELECT id FROM inbound_emails
           WHERE received_at < now() - make_interval(days => ${retentionDays})
-            -- The clock of its mail server was wrong if a mail is read so long after it came. It has its days from then.
-            AND NOT EXISTS (
+            -- Unread mail becomes an event first. If a day or more lies between, the clock of its mail server was
+            -- wrong, or the mail had to wait. It has its days from its reading.
+            AND state = ${"read"} AND NOT EXISTS (
               SELECT 1 FROM events
-              WHERE inbound_email_id = inbound_emails.id AND read_at > now() - make_interval(days => ${retentionDays} - 1)
+              WHERE inbound_email_id = inbound_emails.id AND read_at > now() - make_interval(days => ${retentionDays})
+                AND read_at > inbound_emails.received_at + interval '1 day'
             )
           ORDER BY received_at LIMIT ${batch}
           FOR UPDATE SKIP LOCKED
         ))
-        RETURNING id, domain_id, state, segment
+        RETURNING id, domain_id, segment
       )
       SELECT removed.id, removed.domain_id, domains.name AS domain, workspace_id, segment IS NOT NULL AS has_place,
-        state = 'received' OR coalesce(is_undelivered, false) AS is_undelivered,
-        state = 'received' OR coalesce(is_lost, false) AS is_lost
+        coalesce(is_undelivered, false) AS is_undelivered, coalesce(is_lost, false) AS is_lost
       FROM removed
       LEFT JOIN domains ON domains.id = removed.domain_id
       CROSS JOIN LATERAL (

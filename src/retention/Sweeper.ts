@@ -78,7 +78,7 @@ export class Sweeper extends Context.Service<
         if (undelivered.length > 0) {
           const domains = new Set(undelivered.map(({ domainId }) => domainId))
           yield* Effect.logWarning(
-            "Messages expired that no webhook has accepted: unparsed, pending, held or dead. They were removed"
+            "Messages expired that no webhook has accepted: pending, held or dead. They were removed"
           ).pipe(Effect.annotateLogs({ messages: undelivered.length, domain_ids: [...domains].join(" ") }))
         }
         return emails.length

@@ -104,12 +104,16 @@ const setLeases = Effect.fnUntraced(function* (domainId: string, seconds: number
   `
 })
 
-/** Refuses writes to these tables, as a server without connections does, until the scope closes. */
-const refusing = Effect.fnUntraced(function* (...tables: ReadonlyArray<string>) {
+/** The SQLSTATEs of a server without free connections, and of one without room on its disk. */
+const crowded = "53300"
+const fullDisk = "53100"
+
+/** Refuses writes to these tables until the scope closes. */
+const refusing = Effect.fnUntraced(function* (tables: ReadonlyArray<string>, code: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     CREATE OR REPLACE FUNCTION refuse_writes() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE EXCEPTION 'too many connections' USING ERRCODE = '53300'; END
+      BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '${sql.literal(code)}'; END
     $$
   `
   for (const table of tables) {
@@ -126,15 +130,16 @@ type World = Effect.Success<ReturnType<typeof readerOn>>
 const failToWrite = Effect.fnUntraced(function* (
   { clock, readLeftOver }: World,
   domainId: string,
-  refused: ReadonlyArray<string>
+  refused: ReadonlyArray<string>,
+  code = crowded
 ) {
   yield* Effect.scoped(
     Effect.gen(function* () {
       // The claim comes before the outage.
-      yield* refusing("events")
+      yield* refusing(["events"], code)
       const reading = yield* Effect.forkScoped(readLeftOver)
       yield* eventually(rowsOf(domainId), ([row]) => (row?.leasedFor ?? 0) > 0)
-      yield* refusing(...refused)
+      yield* refusing(refused, code)
       yield* eventually(
         Effect.andThen(
           clock.adjust("2 seconds"),
@@ -209,6 +214,16 @@ layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), { excludeTestS
         yield* failToWrite(world, domainId, [])
         yield* world.readLeftOver
         assert.deepStrictEqual(yield* parses(domainId), ["headers"])
+      })
+    )
+
+    it.effect("are not counted if the disk of the database is full, which may take other writes", () =>
+      Effect.gen(function* () {
+        const domainId = yield* unread()
+        const world = yield* readerOn(always)
+        for (let outages = 0; outages < 3; outages++) yield* failToWrite(world, domainId, [], fullDisk)
+        yield* world.readLeftOver
+        assert.deepStrictEqual(yield* parses(domainId), ["full"])
       })
     )
 

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentTransformer, type Transformer } from "effect/sql/Statement"
 import { DomainId } from "../../src/model/Domain.ts"
 import * as ExpiredMail from "../../src/retention/ExpiredMail.ts"
+import * as Deliveries from "../delivery/Deliveries.ts"
 import { eventually } from "../Eventually.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
@@ -17,12 +18,9 @@ const domainWithLoss = Effect.gen(function* () {
     INSERT INTO domains (id, workspace_id, name, origin, status, verified_at)
     VALUES (${domain}, ${workspace}, ${domain}, 'byo', 'live', now())
   `
-  yield* sql`
-    INSERT INTO inbound_emails (
-      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, trace_bytes
-    )
-    VALUES (${randomUUID()}, ${domain}, now() - interval '15 days', '', '', '', '', '{}', 'received', 0)
-  `
+  yield* Deliveries.pending(domain, 1)
+  yield* sql`UPDATE inbound_emails SET received_at = now() - interval '15 days'`
+  yield* sql`UPDATE events SET read_at = now() - interval '15 days'`
   return domain
 })
 

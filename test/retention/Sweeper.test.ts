@@ -157,10 +157,25 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       const inbox = yield* delivered
       const { expired } = yield* sweeper()
       yield* sql`UPDATE inbound_emails SET received_at = timestamptz '2000-01-01' WHERE domain_id = ${inbox.domainId}`
+      yield* sql`UPDATE events SET read_at = now() - interval '13 days 23 hours' WHERE domain_id = ${inbox.domainId}`
       yield* expired
       assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).event, 200)
-      yield* sql`UPDATE events SET read_at = read_at - interval '14 days' WHERE domain_id = ${inbox.domainId}`
+      yield* sql`UPDATE events SET read_at = now() - interval '14 days' WHERE domain_id = ${inbox.domainId}`
       assert.strictEqual(yield* expired, 1)
+    })
+  )
+
+  it.effect("keeps mail that is not read yet, of any age", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* delivered
+      yield* sql`
+        UPDATE inbound_emails SET state = 'received', leased_until = now() + interval '1 hour'
+        WHERE domain_id = ${inbox.domainId}
+      `
+      yield* age(inbox.domainId, "20 days")
+      yield* (yield* sweeper()).expired
+      assert.strictEqual(yield* countOf("inbound_emails", inbox.domainId), 1)
     })
   )
 
@@ -350,7 +365,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       const { lines, logger } = heard()
       assert.strictEqual(yield* (yield* sweeper()).expired.pipe(Effect.provide(logger)), 2)
       assert.deepStrictEqual(lines, [
-        "Messages expired that no webhook has accepted: unparsed, pending, held or dead. They were removed"
+        "Messages expired that no webhook has accepted: pending, held or dead. They were removed"
       ])
       assert.strictEqual(yield* countOf("deliveries", inbox.domainId), 0)
       const told = (key: string) =>

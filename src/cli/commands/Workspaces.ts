@@ -39,9 +39,18 @@ const get = Command.make("get", Service.flags, ({ json, ...place }) =>
 ).pipe(Command.withDescription("Show the workspace of the key, its limits and its usage"))
 
 /**
- * Replaces a key or secret in the profile that it came from. Called after the new one is printed, because the service
- * shows it only once.
+ * Replaces a key or secret in the profile that it came from, and prints the answer. Also if it could not be replaced,
+ * because the service shows it only once.
  */
+const record = Effect.fnUntraced(function* (
+  json: boolean,
+  answer: Parameters<typeof Answer.record>[1],
+  { changed, place }: { readonly place: Service.Place; readonly changed: Parameters<typeof Profiles.change>[1] }
+) {
+  yield* Effect.tapError(update(place, changed), () => Answer.record(json, answer))
+  yield* Answer.record(json, answer)
+})
+
 const update = Effect.fnUntraced(function* (place: Service.Place, changed: Parameters<typeof Profiles.change>[1]) {
   const profile = yield* Service.profileOfKey(place)
   if (profile === undefined) return
@@ -61,8 +70,7 @@ const rotateKey = Command.make(
   Effect.fnUntraced(function* ({ json, yes, ...place }) {
     yield* Confirmation.ask(yes, "Replace the API key? The old one stops working at once.")
     const answer = yield* Service.ask(place, (api) => api.workspaces.rotateKey())
-    yield* Answer.record(json, answer)
-    yield* update(place, { key: Redacted.make(answer.api_key) })
+    yield* record(json, answer, { place, changed: { key: Redacted.make(answer.api_key) } })
   })
 ).pipe(Command.withDescription("Replace the API key. The old one stops working at once"))
 
@@ -72,8 +80,7 @@ const rotateSecret = Command.make(
   Effect.fnUntraced(function* ({ json, yes, ...place }) {
     yield* Confirmation.ask(yes, "Replace the signing secret? The old one signs beside it for 24 hours.")
     const answer = yield* Service.ask(place, (api) => api.workspaces.rotateSecret())
-    yield* Answer.record(json, answer)
-    yield* update(place, { secret: Redacted.make(answer.webhook_signing_secret) })
+    yield* record(json, answer, { place, changed: { secret: Redacted.make(answer.webhook_signing_secret) } })
   })
 ).pipe(Command.withDescription("Replace the signing secret. The old one also signs for 24 hours"))
 
