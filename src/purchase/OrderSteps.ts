@@ -10,6 +10,7 @@ import { Billing, BillingError } from "../providers/billing/Billing.ts"
 import { type Registrar, RegistrarError, Uncertain } from "../providers/registrar/Registrar.ts"
 import { Registrars, type Vendor } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
+import * as HeldElsewhere from "./HeldElsewhere.ts"
 import { accepted, type OrderRow } from "./Orders.ts"
 
 /** Number of requests to register without effect after which an order fails. */
@@ -40,6 +41,7 @@ export const make = Effect.gen(function* () {
   const registrars = yield* Registrars
   const { mxHost } = yield* Settings.platform
   const stepTime = yield* StepTime
+  const isHeldElsewhere = yield* HeldElsewhere.make
 
   const write = (order: OrderRow, status: OrderStatus) =>
     sql`UPDATE orders SET status = ${status} WHERE id = ${order.id} AND status = ${order.status}`
@@ -55,15 +57,23 @@ export const make = Effect.gen(function* () {
       (rows) => rows.length > 0
     )
 
+  /** Why an order must not be registered. */
+  const refusalOf = Effect.fnUntraced(function* (order: OrderRow) {
+    if (yield* soldToAnother(order)) return nameTaken
+    return order.registrations === 0 && (yield* isHeldElsewhere(order)) ? HeldElsewhere.heldElsewhere : undefined
+  })
+
   /** paid → registering. */
   const begin = Effect.fnUntraced(function* (order: OrderRow) {
-    if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
+    const refusal = yield* refusalOf(order)
+    if (refusal !== undefined) return yield* fail(order, refusal)
     yield* write(order, "registering")
   })
 
   /** registering → provisioning. From the payment on, no other order can be paid for the name. */
   const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
-    if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
+    const refusal = yield* refusalOf(order)
+    if (refusal !== undefined) return yield* fail(order, refusal)
     yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
     const holds = registrar.holds(order.name)
     const isLate = (error: RegistrarError) => isPending(error) && order.tries >= mostLooks

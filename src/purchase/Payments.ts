@@ -8,6 +8,7 @@ import type { DomainName } from "../model/Domain.ts"
 import type { OrderStatus } from "../model/Order.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { Billing, type Callback, type PaymentNews } from "../providers/billing/Billing.ts"
+import * as HeldElsewhere from "./HeldElsewhere.ts"
 import * as OrderSteps from "./OrderSteps.ts"
 
 /** Hours until an unpaid checkout expires. Stripe's own limit is 24. */
@@ -41,6 +42,7 @@ export class Payments extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const billing = yield* Billing
       const checkRoom = yield* DomainLimit.make
+      const isHeldElsewhere = yield* HeldElsewhere.make
 
       /** Finds the order by its stored checkout. The id in the callback alone is not trusted. */
       const target = (news: PaymentNews) =>
@@ -102,6 +104,7 @@ export class Payments extends Context.Service<
           Effect.catchTag("Conflict", ({ message }) => Effect.succeed(message))
         )
         if (room !== null) return room
+        if (yield* isHeldElsewhere(order)) return HeldElsewhere.heldElsewhere
         // A name is paid once.
         const [other] = yield* sql`
           SELECT 1 FROM orders WHERE workspace_id = ${order.workspaceId} AND name = ${order.name} AND id <> ${order.id}

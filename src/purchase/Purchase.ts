@@ -10,6 +10,7 @@ import { Billing, BillingError, type WalletStatement } from "../providers/billin
 import { Registrars } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
 import { Fulfilment } from "./Fulfilment.ts"
+import * as HeldElsewhere from "./HeldElsewhere.ts"
 import { nameTaken, StepTime } from "./OrderSteps.ts"
 import { again, type OrderRow, Orders } from "./Orders.ts"
 import { registrable, Search } from "./Search.ts"
@@ -48,6 +49,7 @@ export class Purchase extends Context.Service<
       const { publicUrl } = yield* Settings.purchase
       const platform = yield* Settings.platform
       const checkRoom = yield* DomainLimit.make
+      const isHeldElsewhere = yield* HeldElsewhere.make
       const stepTime = yield* StepTime
       const pages = { success: `${publicUrl}/purchase/success`, cancel: `${publicUrl}/purchase/cancel` }
 
@@ -144,7 +146,7 @@ export class Purchase extends Context.Service<
         if (order.status !== "failed" && order.status !== "refunded") return order
         const refund = order.refundDue ? "The price is being given back" : "The price was given back"
         const message = `${order.failure}. ${refund}; order ${order.id} tells more`
-        return yield* order.failure === nameTaken
+        return yield* order.failure === nameTaken || order.failure === HeldElsewhere.heldElsewhere
           ? Effect.fail(new Conflict({ message }))
           : Effect.fail(new BadGateway({ message }))
       })
@@ -162,6 +164,11 @@ export class Purchase extends Context.Service<
         // Checked before the registrars, which would report it as taken.
         yield* checkOwn(workspaceId, name)
         const offer = yield* bestOffer(name, wish)
+        if (yield* isHeldElsewhere({ workspaceId, name })) {
+          return yield* new Conflict({
+            message: `Another workspace of this service holds ${name}. Remove the domain there, or ask the operator to release it. Then order again`
+          })
+        }
 
         const place = Effect.gen(function* () {
           yield* checkRoom(workspaceId, name)

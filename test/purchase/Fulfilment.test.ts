@@ -156,6 +156,26 @@ layer(inletWithNamecheap(), { excludeTestServices: true })("A registrar that, af
     })
   )
 
+  it.effect("is not asked for a name that another workspace verified gives the price back", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const sql = yield* SqlClient.SqlClient
+      const someone = yield* customer
+      const before = yield* vendor.asked("register")
+      yield* vendor.mishaps("holds", "rubbish")
+      const { json } = yield* someone.buy("verified-later.com")
+      yield* sql`
+        INSERT INTO domains (id, name, origin, status, verified_at)
+        VALUES (gen_random_uuid(), 'verified-later.com', 'byo', 'live', now())
+      `
+      yield* letDue(json.order_id)
+      const order = yield* someone.orderThatIs(json.order_id, "failed")
+      assert.strictEqual(order.failure, "Another workspace of this service holds the name")
+      assert.strictEqual(yield* vendor.asked("register"), before)
+      yield* assertGivenBack(someone, json.order_id)
+    })
+  )
+
   it.effect("takes the order and registers days later gives 202, one registration and no refund", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor

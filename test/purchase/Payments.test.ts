@@ -148,6 +148,24 @@ layer(inletWithStripe, { excludeTestServices: true })("A purchase paid at Stripe
     })
   )
 
+  it.effect("is refunded if another workspace verified the name meanwhile", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const sql = yield* SqlClient.SqlClient
+      const order = yield* placed("verified-meanwhile.com")
+      yield* sql`
+        INSERT INTO domains (id, name, origin, status, verified_at)
+        VALUES (gen_random_uuid(), 'verified-meanwhile.com', 'byo', 'live', now())
+      `
+      const event = yield* order.pay()
+      yield* order.call(event)
+      const over = yield* order.is("refunded")
+      assert.strictEqual(over.failure, "Another workspace of this service holds the name")
+      assert.lengthOf(yield* refundsOf(event), 1)
+      assert.isUndefined(yield* vendor.sale("verified-meanwhile.com"))
+    })
+  )
+
   it.effect("is registered and completed by the worker once Stripe reports the payment", () =>
     Effect.gen(function* () {
       const stripe = yield* StripeSimulator

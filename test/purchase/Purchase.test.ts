@@ -231,6 +231,24 @@ layer(TestInlet.layer(), { excludeTestServices: true })("A purchase with default
     })
   )
 
+  it.effect(
+    "is answered 409 for a name that lapsed and that another workspace has verified, which would get its mail",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { buy, wallet } = yield* customer
+        const { post } = yield* customer
+        yield* post("/api/domains", { domain: "lapsed.com" })
+        yield* sql`UPDATE domains SET status = 'live', verified_at = now() WHERE name = 'lapsed.com'`
+        const { json, status } = yield* buy("lapsed.com")
+        assert.strictEqual(status, 409)
+        assert.match(json.error, /^Another workspace of this service holds lapsed\.com\. .*ask the operator/)
+        assert.strictEqual((yield* wallet).balance_cents, 5_000)
+        yield* sql`DELETE FROM domains WHERE name = 'lapsed.com'`
+        assert.strictEqual((yield* buy("lapsed.com")).status, 201)
+      })
+  )
+
   it.effect("is answered 400 for a name of the platform, with the next step", () =>
     Effect.gen(function* () {
       const { buy } = yield* customer

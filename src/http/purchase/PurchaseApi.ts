@@ -57,7 +57,7 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
         OpenApi.annotations({
           summary: "Buy a domain",
           description:
-            "201 once the domain is registered and its records are published (mock wallet). 202 with a checkout_url for payment (Stripe), or while the registrar has not answered. 409 if the domain is taken or in another open order, the domain limit is reached, or the wallet has too little money. 502 if the registrar failed, with a refund."
+            "201 once the domain is registered and its records are published (mock wallet). 202 with a checkout_url for payment (Stripe), or while the registrar has not answered. 409 if the domain is taken, held by another workspace or in another open order, the domain limit is reached, or the wallet has too little money. 502 if the registrar failed, with a refund."
         })
       ),
     HttpApiEndpoint.get("orders", "/api/domains/orders", {
