@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, PartitionedSemaphore, Semaphore } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, PartitionedSemaphore } from "effect"
 import { isUnreachable } from "../database/Database.ts"
 import * as FailureLog from "../database/FailureLog.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
@@ -153,7 +153,7 @@ export class Reader extends Context.Service<
         })
 
       const { messageBytes } = yield* Settings.limits
-      const loading = yield* Semaphore.make(mostLoadedBytes)
+      const loading = yield* PartitionedSemaphore.make<string>({ permits: mostLoadedBytes })
 
       /** A message without memory yet, whose lease is renewed while it waits to be loaded. */
       const claimedOf = ({ id }: Pick<Mail, "id">) => ({ id, bytes: 0 })
@@ -171,7 +171,11 @@ export class Reader extends Context.Service<
           const message = yield* load({ ...claimed, bytes: 0 })
           yield* readBytes({ ...claimed, bytes: message.byteLength }, message)
         },
-        (reading, { place }) => loading.withPermits(Math.min(place?.bytes ?? messageBytes, mostLoadedBytes))(reading),
+        (reading, claimed) =>
+          loading.withPermits(
+            tenantOf(claimed),
+            Math.min(claimed.place?.bytes ?? messageBytes, mostLoadedBytes)
+          )(reading),
         (reading, claimed) => Effect.onExit(reading, leaveAfter(tenantOf(claimed), claimedOf(claimed)))
       )
 

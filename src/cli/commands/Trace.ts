@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Console, DateTime, Duration, Effect, type Option, Stdio } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 import type { TraceEntry } from "../../trace/TraceEntry.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -66,16 +67,18 @@ const mostEntries = 1_000
 const mostPages = 40
 const lookTime = Duration.seconds(30)
 
-/** All pages since a time, newest first. */
+/** All pages since a time, newest first, so that the first ones have all new mail. */
 const look = Effect.fnUntraced(function* <E, R>(query: Query, ask: Ask<E, R>) {
+  const ends = (yield* Elapsed.millis) + Duration.toMillis(lookTime)
   const entries: Array<TraceEntry> = []
-  let page = yield* ask(query)
+  let page = yield* Effect.timeout(ask(query), lookTime)
   for (let pages = 1; ; pages++) {
     entries.push(...page.entries)
     const cursor = page.next_cursor
     if (cursor === null) return { entries, isCut: false }
-    if (pages >= mostPages || entries.length >= mostEntries) return { entries, isCut: true }
-    page = yield* ask({ ...query, cursor })
+    const isLate = (yield* Elapsed.millis) >= ends
+    if (isLate || pages >= mostPages || entries.length >= mostEntries) return { entries, isCut: true }
+    page = yield* Effect.timeout(ask({ ...query, cursor }), lookTime)
   }
 })
 
@@ -106,7 +109,6 @@ const following = Effect.fnUntraced(function* <E extends Service.Failure, R>(
     yield* Effect.sleep("2 seconds")
     const looked = yield* DateTime.now
     const found = yield* look({ ...query, limit: 50, since }, ask).pipe(
-      Effect.timeout(lookTime),
       Effect.catchIf(Service.isTemporary, (error) => Effect.succeed({ failed: ErrorOrigin.messageOf(error) }))
     )
     if ("failed" in found) {
@@ -119,7 +121,7 @@ const following = Effect.fnUntraced(function* <E extends Service.Failure, R>(
     const { entries, isCut } = found
     if (isCut) {
       yield* Console.error(
-        `More mail came since ${DateTime.formatIso(since)} than can be followed. The older part of it is not shown: \`inlet trace --since … --until …\` finds it`
+        `There is too much mail since ${DateTime.formatIso(since)} to search it every two seconds. From now on changes of older mail are not shown: \`inlet trace --since … --until …\` finds them`
       )
     }
     yield* show(entries)
