@@ -74,11 +74,10 @@ describe("A request of the client", () => {
       const { inlet, requests } = yield* clientOf(refusal(429, "2"), { body: { deliveries: [] } })
       const leased = Effect.promise(() => inlet.deliveries.lease("d", { limit: 3, wait: 20 }, { timeout: 6_000 }))
       assert.deepStrictEqual(yield* leased, [])
-      const waits = requests.map(({ body }) => JSON.parse(body))
-      assert.deepStrictEqual(waits, [
-        { limit: 3, wait: 6 },
-        { limit: 3, wait: 4 }
-      ])
+      const [first, second] = requests.map(({ body }) => JSON.parse(body))
+      assert.deepStrictEqual(first, { limit: 3, wait: 6 })
+      // What the pause of 2 s left, on a busy machine less.
+      assert.isTrue(second.wait >= 1 && second.wait <= 4, `${second.wait}`)
     }).pipe(Effect.scoped)
   )
 
