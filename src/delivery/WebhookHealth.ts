@@ -33,8 +33,8 @@ export const Health = Schema.Struct({
 export type Health = typeof Health.Type
 
 /** The newest attempts of a webhook, among those of its domain. Attempts of the catch-all name no webhook. */
-const attempts = (sql: SqlClient.SqlClient, id: string) => sql`
-  SELECT requested_at, ok, duration_ms, error, url FROM (
+export const attempts = (sql: SqlClient.SqlClient, id: string) => sql`
+  SELECT requested_at, ok, duration_ms, status_code, error, url FROM (
     SELECT * FROM delivery_attempts
     WHERE domain_id = (SELECT domain_id FROM webhooks WHERE id = ${id}) ORDER BY requested_at DESC LIMIT ${mostAttempts}
   ) AS made

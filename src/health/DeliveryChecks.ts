@@ -17,7 +17,7 @@ export const webhook = (
   }: {
     readonly health: Health
     readonly failing: Failing | null
-    /** The status of the last answer. */
+    /** The status of the answer that `last_error` is about. */
     readonly lastStatus: number | null
   }
 ): HealthCheck => {

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import { WebhookHealth } from "../delivery/WebhookHealth.ts"
+import { attempts, WebhookHealth } from "../delivery/WebhookHealth.ts"
 import * as WorkspaceUsage from "../domains/WorkspaceUsage.ts"
 import { type Domain, DomainId } from "../model/Domain.ts"
 import { simulatedAddress } from "../model/InboundEmail.ts"
@@ -51,13 +51,13 @@ export class DomainHealths extends Context.Service<
       const { emailsPerDay } = yield* Settings.limits
       const canStore = Effect.isSuccess(yield* Readiness.make)
 
-      /** The newest event and the newest attempt, by index, and whether a relay has a key. */
+      /** The newest event by index, the last failure of the catch-all, which has the domain's id, and whether a relay has a key. */
       const last = SqlSchema.findOne({
         Request: Schema.Struct({ id: DomainId, workspaceId: WorkspaceId }),
         Result: Last,
         execute: ({ id, workspaceId }) => sql`
           SELECT event.received_at, event.remote_address, (
-            SELECT status_code FROM delivery_attempts WHERE domain_id = ${id} ORDER BY requested_at DESC LIMIT 1
+            SELECT status_code FROM (${attempts(sql, id)}) AS recent WHERE NOT ok LIMIT 1
           ) AS status_code, EXISTS (
             SELECT 1 FROM workspace_keys
             WHERE workspace_id = ${workspaceId} AND scope = 'ingest' AND coalesce(domain_id, ${id}) = ${id}
