@@ -157,6 +157,45 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("reopens the stream of an inbox that was hidden and shown during a burst", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          // The burst closes the stream. The tab is hidden and shown again before the console asks for the list.
+          yield* step(() =>
+            page.addInitScript(`{
+              const close = EventSource.prototype.close
+              const show = (isHidden) => {
+                Object.defineProperty(document, "hidden", { value: isHidden, configurable: true })
+                document.dispatchEvent(new Event("visibilitychange"))
+              }
+              EventSource.prototype.close = function () {
+                close.call(this)
+                EventSource.prototype.close = close
+                queueMicrotask(() => {
+                  show(true)
+                  show(false)
+                  window.wasHidden = true
+                })
+              }
+            }`)
+          )
+          yield* enter(page, inlet.url, inbox.key)
+          yield* step(() => page.getByText("Live", { exact: true }).waitFor())
+          const send = (subject: string) =>
+            inlet.call("POST", `/api/domains/${inbox.domainId}/simulate`, { key: inbox.key, body: { subject } })
+          yield* Effect.forEach(
+            Array.from({ length: 90 }, (_, count) => `burst ${count}`),
+            send,
+            { concurrency: 10 }
+          )
+          yield* step(() => page.waitForFunction("window.wasHidden === true"))
+          yield* send("after the burst")
+          yield* step(() => page.getByRole("link", { name: "after the burst" }).waitFor())
+        })
+      )
+    )
+
     it.effect("finds mail by filters that stand in the address, and says when none matches", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {

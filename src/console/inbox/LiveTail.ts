@@ -82,6 +82,8 @@ export const follow = (
 
   const open = () => {
     if (isClosed) return
+    // A request to reopen may overlap with another one.
+    source?.close()
     source = new EventSource(url)
     source.addEventListener("open", () => {
       missed().then(() => {
@@ -107,7 +109,10 @@ export const follow = (
         source?.close()
         state.value = "lost"
       }, hiddenMillis)
-    } else if (state.value === "lost") void reopen()
+    } else if (state.value === "lost" || (state.value === "live" && source?.readyState === EventSource.CLOSED)) {
+      // The timer that was cleared may have been the one of a burst, which has closed the stream.
+      void reopen()
+    }
   }
   document.addEventListener("visibilitychange", onVisibility)
   open()
