@@ -597,10 +597,30 @@ describe("A browser", Needs.options(Needs.chromium), () => {
             (rows) => rows.length === 1
           )
           yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
+          const count = Promise.withResolvers<void>()
+          const posted: Array<unknown> = []
+          yield* step(() =>
+            page.route("**/replays", (route) => {
+              if (route.request().method() === "POST") posted.push(route.request().postDataJSON())
+              return count.promise.then(() => route.continue())
+            })
+          )
+          const time = page.getByRole("combobox", { name: "Of which time" })
+          yield* step(() => time.selectOption("Of the last 7 days"))
           yield* step(() => page.getByRole("button", { name: "Deliver again…" }).click())
+          yield* eventually(
+            Effect.sync(() => posted.length),
+            (length) => length === 1
+          )
+          assert.isTrue(yield* step(() => time.isDisabled()))
+          assert.isTrue(yield* step(() => page.getByRole("combobox", { name: "Which mail" }).isDisabled()))
+          count.resolve()
           yield* step(() => page.getByRole("heading", { name: "Deliver 1 event again?" }).waitFor())
           yield* step(() => page.getByRole("button", { name: "Deliver 1", exact: true }).click())
           yield* step(() => page.getByText("Done: 1 of 1 delivered").waitFor())
+          // What was counted is delivered, to the millisecond.
+          const [counted, started] = posted
+          assert.deepStrictEqual(counted, { ...Object(started), dry_run: true })
           assert.deepStrictEqual(complaints, [])
         })
       )

@@ -24,30 +24,33 @@ const spans = [
 export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonly onChange: () => Promise<void> }) => {
   const status = useSignal<(typeof statuses)[number][0]>("dead")
   const days = useSignal("")
-  const counted = useSignal<number | undefined>(undefined)
+  const body = () => ({
+    status: status.value,
+    ...(days.value === "" ? {} : { since: new Date(Date.now() - Number(days.value) * 86_400_000).toISOString() })
+  })
+  /** What was counted is started, whatever is chosen meanwhile. */
+  const counted = useSignal<{ readonly body: ReturnType<typeof body>; readonly total: number } | undefined>(undefined)
   const { error, isRunning, run } = useAction()
   const jobs = useLoaded(domain.id, (signal) =>
     call("GET /api/domains/{id}/replays", { path: [domain.id], query: { limit: 1 }, signal })
   )
   const job = jobs.value.value?.replays[0]
-  const body = () => ({
-    status: status.value,
-    ...(days.value === "" ? {} : { since: new Date(Date.now() - Number(days.value) * 86_400_000).toISOString() })
-  })
   const count = () =>
     run(async () => {
-      const answer = await call("POST /api/domains/{id}/replays", {
+      const chosen = body()
+      const { total } = await call("POST /api/domains/{id}/replays", {
         path: [domain.id],
-        body: { ...body(), dry_run: true }
+        body: { ...chosen, dry_run: true }
       })
-      counted.value = answer.total
+      counted.value = { body: chosen, total }
     })
-  const start = () =>
+  const start = (chosen: ReturnType<typeof body>) =>
     run(async () => {
-      await call("POST /api/domains/{id}/replays", { path: [domain.id], body: body() })
+      await call("POST /api/domains/{id}/replays", { path: [domain.id], body: chosen })
       counted.value = undefined
       await Promise.all([jobs.reload(), onChange()])
     })
+  const ready = counted.value
   return (
     <section class="card">
       <h2>Recover</h2>
@@ -57,6 +60,7 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
           <span class="visually-hidden">Which mail</span>
           <select
             value={status.value}
+            disabled={isRunning.value}
             onChange={({ currentTarget }) => {
               status.value = statuses.find(([one]) => one === currentTarget.value)?.[0] ?? "dead"
             }}
@@ -72,6 +76,7 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
           <span class="visually-hidden">Of which time</span>
           <select
             value={days.value}
+            disabled={isRunning.value}
             onChange={({ currentTarget }) => {
               days.value = currentTarget.value
             }}
@@ -87,14 +92,15 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
           Deliver again…
         </button>
       </div>
-      {counted.value === undefined && <Problem message={error.value} />}
-      {counted.value !== undefined && (
+      {ready === undefined ? (
+        <Problem message={error.value} />
+      ) : (
         <Confirm
-          title={`Deliver ${number(counted.value)} ${counted.value === 1 ? "event" : "events"} again?`}
-          verb={counted.value === 0 ? "Nothing to deliver" : `Deliver ${number(counted.value)}`}
-          isRunning={isRunning.value || counted.value === 0}
+          title={`Deliver ${number(ready.total)} ${ready.total === 1 ? "event" : "events"} again?`}
+          verb={ready.total === 0 ? "Nothing to deliver" : `Deliver ${number(ready.total)}`}
+          isRunning={isRunning.value || ready.total === 0}
           error={error.value}
-          onConfirm={() => void start()}
+          onConfirm={() => void start(ready.body)}
           onClose={() => {
             counted.value = undefined
           }}
@@ -103,7 +109,7 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
             They go to the webhook of {domain.domain}, oldest first, as fast as it answers. Each has the same event id
             as before.
           </p>
-          {status.value === "held" && (
+          {ready.body.status === "held" && (
             <p>Mail that sender rules or the mail scanner hold is not among them. Release it where you read it.</p>
           )}
         </Confirm>
