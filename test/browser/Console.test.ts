@@ -526,6 +526,30 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("shows in the list of webhooks what other parts of the page changed, and keeps an open row", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const inbox = yield* inlet.inbox("http://127.0.0.1:9/")
+          yield* sql`
+            UPDATE webhooks SET failing_since = now() - interval '5 days', paused_at = now(),
+              probe_at = now() + interval '1 hour'
+            WHERE id = ${inbox.domainId}
+          `
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
+          const row = page.locator(".webhooks > li").last()
+          yield* step(() => row.getByText("paused").waitFor())
+          yield* step(() => row.locator("summary").first().click())
+          yield* step(() => page.getByRole("button", { name: "Resume" }).click())
+          yield* step(() => row.getByText("paused").waitFor({ state: "detached" }))
+          yield* step(() => page.getByLabel("Format").last().selectOption("postmark"))
+          yield* step(() => page.getByRole("button", { name: "Change", exact: true }).click())
+          yield* step(() => row.getByText("as postmark").waitFor())
+          yield* step(() => row.getByText("0 attempts in 24 h").waitFor())
+        })
+      )
+    )
+
     it.effect("answers where a mail is by sender and recipient, also of a refused one", () =>
       visiting(({ complaints, inlet, page }) =>
         Effect.gen(function* () {

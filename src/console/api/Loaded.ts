@@ -16,11 +16,19 @@ const failed = new Set<() => Promise<void>>()
 /** Loads everything again that failed, because a service that is away fails more than one part of a page. */
 export const retryFailed = () => Promise.all([...failed].map((reload) => reload()))
 
-/** Loads data for a component, and again when `key` changes. Cancels what is under way when the component goes. */
-export const useLoaded = <A>(key: string, load: (signal: AbortSignal) => Promise<A>): Loaded<A> => {
+/**
+ * Loads data for a component, and again when `key` or `version` changes. Cancels what is under way when the component goes.
+ * The last value stays visible when only `version` changes.
+ */
+export const useLoaded = <A>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<A>,
+  version: string = ""
+): Loaded<A> => {
   const value = useSignal<A | undefined>(undefined)
   const error = useSignal<string | undefined>(undefined)
   const current = useRef<AbortController>(undefined)
+  const loadedKey = useRef(key)
   const latest = useRef(load)
   latest.current = load
 
@@ -42,13 +50,14 @@ export const useLoaded = <A>(key: string, load: (signal: AbortSignal) => Promise
   }, [value, error])
 
   useEffect(() => {
-    value.value = undefined
+    if (loadedKey.current !== key) value.value = undefined
+    loadedKey.current = key
     void reload()
     return () => {
       current.current?.abort()
       failed.delete(reload)
     }
-  }, [key])
+  }, [key, version])
 
   return { value, error, reload }
 }

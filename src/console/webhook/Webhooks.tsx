@@ -8,11 +8,16 @@ import { NewWebhook } from "./NewWebhook.tsx"
 import { WebhookMatch } from "./WebhookMatch.tsx"
 import { WebhookRow } from "./WebhookRow.tsx"
 
+/** What the row of the catch-all shows, which other cards of the page change. */
+const catchAllOf = ({ catch_all, webhookBasicAuth, webhookFormat, webhookUrl, webhook_paused_at }: Domain) =>
+  JSON.stringify([catch_all, webhookUrl, webhookFormat, webhookBasicAuth, webhook_paused_at])
+
 /** The webhooks of a domain in the order in which they count, with a form for one more. */
 export const Webhooks = ({ domain, onChange }: { readonly domain: Domain; readonly onChange: () => Promise<void> }) => {
-  // The form below the list changes the URL of the catch-all.
-  const list = useLoaded(`${domain.id} ${domain.webhookUrl}`, (signal) =>
-    call("GET /api/domains/{id}/webhooks", { path: [domain.id], signal })
+  const list = useLoaded(
+    domain.id,
+    (signal) => call("GET /api/domains/{id}/webhooks", { path: [domain.id], signal }),
+    catchAllOf(domain)
   )
   const reload = async () => {
     await Promise.all([list.reload(), onChange()])
