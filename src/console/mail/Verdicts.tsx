@@ -1,5 +1,6 @@
 import type { Authentication } from "../api/Contract.ts"
 import { Tag, type Tone } from "../frame/Tag.tsx"
+import * as SenderSummary from "./SenderSummary.ts"
 
 const tones: Partial<Record<string, Tone>> = { pass: "good", fail: "bad", softfail: "bad", permerror: "bad" }
 
@@ -10,20 +11,10 @@ const meanings = {
   arc: "ARC: forwarders before us recorded their checks"
 } as const
 
-/** Sums up the verdicts in one sentence. Only DMARC confirms the From field. */
-const summary = ({ dmarc, spf }: Authentication): string => {
-  if (dmarc === "pass") return "The From address is confirmed by its domain (DMARC)."
-  if (dmarc === "fail") return "The domain in From does not confirm this mail. It may be forged."
-  if (dmarc === "temperror") return "DNS did not answer, so the From address is not confirmed."
-  return spf === "pass"
-    ? "The From address is not confirmed, because its domain publishes no DMARC policy."
-    : "Nothing confirms the From address."
-}
-
 /** The verdicts about the sender, in words. */
 export const Verdicts = ({ authentication }: { readonly authentication: Authentication }) => (
   <>
-    <span>{summary(authentication)}</span>
+    <span>{SenderSummary.of(authentication)}</span>
     <span class="verdicts">
       {(["spf", "dkim", "dmarc", "arc"] as const).map((name) => (
         <span key={name} title={meanings[name]}>
