@@ -151,6 +151,10 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* click(page, "Buy console-agent.com")
           yield* click(page, "Buy")
           yield* step(() => page.getByRole("cell", { name: /completed/ }).waitFor())
+          // A name without a quote may be taken, or its registrar silent.
+          yield* click(page, "Search")
+          const found = page.getByRole("row").filter({ hasText: "console-agent.com" }).filter({ hasText: "–" })
+          yield* step(() => found.getByText("not available now").waitFor())
           yield* step(() => page.getByRole("link", { name: "console-agent.com" }).first().click())
           yield* step(() => page.getByRole("heading", { name: "console-agent.com" }).waitFor())
           assert.deepStrictEqual(complaints, [])

@@ -93,7 +93,8 @@ export const BuyDomain = () => {
                     Buy
                   </button>
                 ) : (
-                  <span class="soft">taken</span>
+                  // The API does not tell a taken name from one that no registrar quoted or sells.
+                  <span class="soft">not available now</span>
                 )
             }
           ]}
