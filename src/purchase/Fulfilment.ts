@@ -44,7 +44,7 @@ export class Fulfilment extends Context.Service<
           return true
         }
         yield* Effect.logWarning(`${error.registrar} failed. Inlet retries`, reason)
-        // An attempt to register has been counted before it.
+        // Each look of a registration counts itself.
         if (order.status !== "registering") yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
         return false
       })

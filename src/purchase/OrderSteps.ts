@@ -30,6 +30,9 @@ export const StepTime = Context.Reference("inlet/purchase/StepTime", {
 /** The failure of an order whose domain was taken between quote and registration. */
 export const nameTaken = "The name was taken meanwhile"
 
+/** The failure of an order that was never requested, because the operator stopped using its registrar. */
+const notConfigured = "The registrar of the order is not configured any more"
+
 /**
  * The steps of a paid order: `paid → registering → provisioning → completed`, or a refund. Each is recorded before
  * the next starts, and first checks the current state, so that it can be repeated.
@@ -191,14 +194,20 @@ export const make = Effect.gen(function* () {
     `
   })
 
-  /** The registrar of an order, which may no longer be configured. */
-  const vendorOf = ({ registrar }: OrderRow) => {
-    const vendor = registrars.get(registrar)
-    return vendor === undefined
-      ? Effect.fail(
-          new RegistrarError({ registrar, reason: new Uncertain({ message: "the registrar is no longer configured" }) })
-        )
-      : Effect.succeed(vendor)
+  /** Fails until the registrar is configured again. Without a request so far the order ends after 14 days of looks. */
+  const waitForRegistrar = Effect.fnUntraced(function* (order: OrderRow) {
+    if (order.status === "registering") {
+      if (order.registrations === 0 && order.tries >= mostLooks) return yield* fail(order, notConfigured)
+      yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
+    }
+    const reason = new Uncertain({ message: "the registrar is no longer configured" })
+    return yield* new RegistrarError({ registrar: order.registrar, reason })
+  })
+
+  /** A step of the order's registrar, which may no longer be configured. */
+  const withVendor = <E>(order: OrderRow, use: (vendor: Vendor) => Effect.Effect<void, E>) => {
+    const vendor = registrars.get(order.registrar)
+    return vendor === undefined ? waitForRegistrar(order) : use(vendor)
   }
 
   const next = (order: OrderRow): Effect.Effect<void, RegistrarError | BillingError | SqlError> => {
@@ -207,9 +216,9 @@ export const make = Effect.gen(function* () {
       case "paid":
         return begin(order)
       case "registering":
-        return Effect.flatMap(vendorOf(order), ({ registrar }) => register(order, registrar))
+        return withVendor(order, ({ registrar }) => register(order, registrar))
       case "provisioning":
-        return Effect.flatMap(vendorOf(order), (vendor) => publish(order, vendor))
+        return withVendor(order, (vendor) => publish(order, vendor))
       default:
         return Effect.void
     }

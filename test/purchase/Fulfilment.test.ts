@@ -23,6 +23,19 @@ const another = Effect.fnUntraced(function* (operation: Parameters<Vendor["Servi
   )
 })
 
+/** Waits until an order that is due was looked at. Returns the seconds until its next step. */
+const pause = Effect.fnUntraced(function* (orderId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* eventually(
+    sql<{ readonly seconds: number }>`
+      SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM orders
+      WHERE id = ${orderId} AND due_at > now() AND leased_until IS NULL
+    `,
+    (rows) => rows.length > 0
+  )
+  return row?.seconds ?? 0
+})
+
 /** One debit and its refund. */
 const assertGivenBack = Effect.fnUntraced(function* ({ wallet }: Customer, orderId: string) {
   // The order fails before the refund.
@@ -218,6 +231,55 @@ layer(inletWithNamecheap(), { excludeTestServices: true })("A registrar that, af
       assert.strictEqual(order.failure, "The registry did not register the name within 14 days")
       assert.strictEqual(yield* vendor.asked("register"), before + 1)
       yield* assertGivenBack(someone, json.order_id)
+    })
+  )
+
+  it.effect("is no longer configured makes an order without a request fail after 14 days, with one refund", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const sql = yield* SqlClient.SqlClient
+      const someone = yield* customer
+      yield* vendor.mishaps("holds", "rubbish")
+      const { json, status } = yield* someone.buy("never-asked.com")
+      assert.deepStrictEqual([status, json.status], [202, "registering"])
+      const [row] = yield* sql`
+        UPDATE orders SET registrar = 'openprovider', due_at = now() WHERE id = ${json.order_id} RETURNING tries, registrations
+      `
+      assert.deepStrictEqual(row, { tries: 1, registrations: 0 })
+      // The second of the growing pauses.
+      assert.closeTo(yield* pause(json.order_id), 30, 5)
+
+      yield* sql`UPDATE orders SET tries = ${OrderSteps.mostLooks - 1} WHERE id = ${json.order_id}`
+      yield* letDue(json.order_id)
+      assert.closeTo(yield* pause(json.order_id), 3_600, 60)
+      assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+      yield* assertCharged(someone, json.order_id)
+
+      yield* letDue(json.order_id)
+      const order = yield* someone.orderThatIs(json.order_id, "failed")
+      assert.strictEqual(order.failure, "The registrar of the order is not configured any more")
+      yield* assertGivenBack(someone, json.order_id)
+    })
+  )
+
+  it.effect("is no longer configured after a request keeps the money until it is again", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const sql = yield* SqlClient.SqlClient
+      const someone = yield* customer
+      yield* vendor.mishaps("register", "hang-up")
+      const { json } = yield* someone.buy("asked-once.com")
+      yield* sql`
+        UPDATE orders SET registrar = 'openprovider', tries = ${OrderSteps.mostLooks}, due_at = now()
+        WHERE id = ${json.order_id} AND registrations = 1
+      `
+      assert.closeTo(yield* pause(json.order_id), 3_600, 60)
+      assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+      yield* assertCharged(someone, json.order_id)
+
+      yield* sql`UPDATE orders SET registrar = 'namecheap', due_at = now() WHERE id = ${json.order_id}`
+      yield* someone.orderThatIs(json.order_id, "completed")
+      yield* assertCharged(someone, json.order_id)
     })
   )
 
