@@ -1,5 +1,6 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
+import { Conflict } from "../model/ApiError.ts"
 import { DomainId, type DomainName } from "../model/Domain.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
@@ -30,26 +31,42 @@ export const insertPurchased = (sql: SqlClient.SqlClient, domain: Purchased) => 
 /**
  * Attaches a name again that the workspace bought, deleted, and owns until the end of its term. The order publishes the
  * records again, in its next step, so that a loop of deleting and adding calls the registrar no faster. Returns no row
- * for any other name.
+ * for any other name. Fails while a paid order for the name is in progress: the workspace could not publish the record
+ * of a row of its own in that zone.
  */
-export const takeBack = (sql: SqlClient.SqlClient, domain: Omit<Purchased, "registrar" | "years">) => sql`
-  WITH bought AS (
-    SELECT id, registrar, created_at + make_interval(years => years) AS term_ends_at FROM orders
-    WHERE workspace_id = ${domain.workspaceId} AND name = ${domain.name} AND status = 'completed'
-      AND created_at + make_interval(years => years) > now()
-    ORDER BY id DESC LIMIT 1
-    FOR UPDATE
-  ), attached AS (
-    INSERT INTO domains (id, workspace_id, name, origin, status, txt_value, registrar, term_ends_at, verify_at)
-    SELECT ${domain.id}, ${domain.workspaceId}, ${domain.name}, 'purchased', 'pending_verification', ${domain.txtValue},
-      registrar, term_ends_at, now()
-    FROM bought
-    RETURNING id
-  )
-  UPDATE orders SET status = 'provisioning', domain_id = attached.id, tries = 0, failure = NULL
-  FROM attached, bought WHERE orders.id = bought.id
-  RETURNING attached.id
-`
+export const takeBack = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  domain: Omit<Purchased, "registrar" | "years">
+) {
+  const [open] = yield* sql<{ readonly id: string }>`
+    SELECT id FROM orders
+    WHERE workspace_id = ${domain.workspaceId} AND name = ${domain.name}
+      AND status IN ('paid', 'registering', 'provisioning')
+  `
+  if (open !== undefined) {
+    return yield* new Conflict({
+      message: `An order for ${domain.name} is in progress. GET /api/domains/orders/${open.id} shows it. Once it is completed, add the domain again unless the workspace has it by then`
+    })
+  }
+  return yield* sql`
+    WITH bought AS (
+      SELECT id, registrar, created_at + make_interval(years => years) AS term_ends_at FROM orders
+      WHERE workspace_id = ${domain.workspaceId} AND name = ${domain.name} AND status = 'completed'
+        AND created_at + make_interval(years => years) > now()
+      ORDER BY id DESC LIMIT 1
+      FOR UPDATE
+    ), attached AS (
+      INSERT INTO domains (id, workspace_id, name, origin, status, txt_value, registrar, term_ends_at, verify_at)
+      SELECT ${domain.id}, ${domain.workspaceId}, ${domain.name}, 'purchased', 'pending_verification', ${domain.txtValue},
+        registrar, term_ends_at, now()
+      FROM bought
+      RETURNING id
+    )
+    UPDATE orders SET status = 'provisioning', domain_id = attached.id, tries = 0, failure = NULL
+    FROM attached, bought WHERE orders.id = bought.id
+    RETURNING attached.id
+  `
+})
 
 /** Takes up to 16 purchased domains whose DNS check is due. The next check is set first, so that a crash costs one check. */
 export const claimUnverified = (sql: SqlClient.SqlClient) =>

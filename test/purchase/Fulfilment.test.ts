@@ -5,6 +5,7 @@ import * as OrderSteps from "../../src/purchase/OrderSteps.ts"
 import { eventually } from "../Eventually.ts"
 import * as Namecheap from "../simulators/Namecheap.ts"
 import { Vendor } from "../simulators/Vendor.ts"
+import { TestInlet } from "../TestInlet.ts"
 import { addsUp, type Customer, customer, inletWithNamecheap, inletWithOpenprovider, kindsOf, letDue } from "./Shop.ts"
 
 /** The simulator's price of .com, and the markup. */
@@ -440,6 +441,55 @@ layer(inletWithNamecheap(), { excludeTestServices: true })("A registrar that, af
         assert.strictEqual(yield* vendor.asked("register"), before + 1)
         yield* assertCharged(someone, json.order_id)
       })
+  )
+
+  it.effect("cannot publish the records lets the deleted domain be added again only after them, as bought", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const vendor = yield* Vendor
+      const { buy, get, key, orderThatIs, post } = yield* customer
+      yield* vendor.mishaps("publish", { error: 2019166, text: "Domain not found" })
+      const { json: order } = yield* buy("added-again.com")
+      assert.strictEqual(order.status, "provisioning")
+      yield* inlet.call("DELETE", `/api/domains/${order.domain_id}`, { key })
+      const early = yield* post("/api/domains", { domain: "added-again.com" })
+      assert.deepStrictEqual(
+        [early.status, early.json.error],
+        [
+          409,
+          `An order for added-again.com is in progress. GET /api/domains/orders/${order.order_id} shows it. Once it is completed, add the domain again unless the workspace has it by then`
+        ]
+      )
+      assert.deepStrictEqual((yield* get("/api/domains")).json.domains, [])
+
+      yield* letDue(order.order_id)
+      yield* orderThatIs(order.order_id, "completed")
+      const { json, status } = yield* post("/api/domains", { domain: "added-again.com" })
+      assert.deepStrictEqual([status, json.origin], [201, "purchased"])
+      yield* letDue(order.order_id)
+      yield* eventually(vendor.zone("added-again.com"), (zone) =>
+        (zone ?? []).some((record) => record.value === json.txt_value)
+      )
+    })
+  )
+
+  it.effect("has not registered a name yet keeps its workspace from adding it as its own", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const { buy, get, post } = yield* customer
+      yield* vendor.mishaps("register", "busy")
+      const { json } = yield* buy("not-registered-yet.com")
+      assert.strictEqual(json.status, "registering")
+      assert.strictEqual((yield* post("/api/domains", { domain: "not-registered-yet.com" })).status, 409)
+      assert.deepStrictEqual((yield* get("/api/domains")).json.domains, [])
+      // Any other name is not affected, beyond the one domain of the workspace.
+      assert.match(
+        (yield* post("/api/domains", { domain: "other.example" })).json.error,
+        /^A workspace can have 1 domain/
+      )
+      const stranger = yield* customer
+      assert.strictEqual((yield* stranger.post("/api/domains", { domain: "not-registered-yet.com" })).status, 201)
+    })
   )
 
   it.effect("quotes its own credentials in a refusal is not quoted", () =>

@@ -68,7 +68,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
         OpenApi.annotations({
           summary: "Add your own domain",
           description:
-            "Publish the TXT record from the answer, then call verify. A domain that the workspace has bought and deleted comes back as `purchased` until the end of its term: its records are published and verified for you."
+            "Publish the TXT record from the answer, then call verify. A domain that the workspace has bought and deleted comes back as `purchased` until the end of its term: its records are published and verified for you. 409 for a domain that the workspace has, while a paid order of the workspace for the name is in progress, and beyond the domains of a workspace."
         })
       ),
     HttpApiEndpoint.get("list", "/api/domains", {
