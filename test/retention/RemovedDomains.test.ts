@@ -43,6 +43,20 @@ layer(TestDatabase.layer, { excludeTestServices: true })("The mail of a removed 
     })
   )
 
+  it.effect("waits for no empty domain, whose removal queues nothing", () =>
+    Effect.gen(function* () {
+      const root = yield* ErasableDomain.folder
+      const empty = yield* ErasableDomain.make(0, 10, root)
+      const one = yield* ErasableDomain.make(1, 10, root)
+      yield* Effect.andThen(empty.detach, one.detach)
+      assert.deepStrictEqual(yield* one.sql`SELECT domain_id FROM removed_domains`, [{ domainId: one.domain }])
+      const removeSome = yield* RemovedDomains.make(() => Effect.void)
+      assert.deepStrictEqual(yield* Effect.replicateEffect(removeSome(2), 2), [1, undefined])
+      assert.deepStrictEqual(yield* left, nothing)
+      assert.strictEqual(yield* one.erase, 1)
+    })
+  )
+
   it.effect("is unaffected if the domain exists", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder
