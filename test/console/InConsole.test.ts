@@ -19,6 +19,7 @@ describe("A message of the service in the console", () => {
     ["GET /api/domains/{id}/health checks the MX record", "The page of the domain checks the MX record"],
     ["GET /api/trace?to=one.example says why", 'The page "Where is my mail?" says why'],
     ["GET …/webhooks/match?recipient=… names it", "The page Webhook names it"],
+    ["GET /api/domains/orders/o-1 shows it", "The page Domains shows it"],
     ["Deliver them again with inlet replay --dead", "Deliver them again with inlet replay --dead"]
   ])("names the page of a route: %s", (message, said) => {
     assert.strictEqual(inConsole(message), said)

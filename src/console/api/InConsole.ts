@@ -10,7 +10,7 @@ const places: ReadonlyArray<readonly [path: RegExp, place: string]> = [
   [/\/replays/, '"Recover" on the page Webhook'],
   [/\/webhooks?\/(?:[^/]+\/)?test$/, "the test on the page Webhook"],
   [/\/(?:delivery$|webhook)/, "the page Webhook"],
-  [/^\/domains(?:\/(?:orders|purchase|search)[^/]*)?$/, "the page Domains"],
+  [/^\/domains(?:\/(?:orders(?:\/[^/]+)?|purchase|search)[^/]*)?$/, "the page Domains"],
   [/^\/domains\/[^/]+\/verify$/, '"Verify" on the page of the domain'],
   [/^\/domains\/[^/]+(?:\/(?:health|mx|dns|sender-rules(?:\/[^/]+)?))?$/, "the page of the domain"]
 ]
