@@ -25,6 +25,9 @@ export const bucketsPerDoubling = 4
 /** The last bucket, for latencies of three days and more. */
 const lastBucket = 112
 
+/** Powers of two are in their own bucket, although the quotient of two logarithms may be a little less. */
+const rounding = 1e-9
+
 /** How often a worker counts. */
 export const Interval = Context.Reference<Duration.Input>("inlet/statistics/DayCounter/Interval", {
   defaultValue: () => "1 minute"
@@ -93,7 +96,8 @@ const step = Effect.fnUntraced(function* (after: DomainId) {
     ), new_attempts AS MATERIALIZED (
       SELECT due.domain_id, attempt.* FROM due CROSS JOIN LATERAL (
         SELECT requested_at, (requested_at AT TIME ZONE 'UTC')::date AS day, ok,
-          extract(epoch FROM requested_at - received_at) * 1000 + coalesce(duration_ms, 0) AS millis,
+          -- The logarithm of a numeric takes 11 µs, and that of a float none.
+          extract(epoch FROM requested_at - received_at)::float8 * 1000 + coalesce(duration_ms, 0) AS millis,
           NOT ok AND status = 'dead' AND deliveries.attempts = attempt AS is_dead
         FROM delivery_attempts JOIN events ON events.id = delivery_attempts.event_id
         JOIN deliveries ON deliveries.event_id = events.id
@@ -124,7 +128,9 @@ const step = Effect.fnUntraced(function* (after: DomainId) {
     ), latencies AS (
       INSERT INTO domain_day_latencies AS known (domain_id, day, bucket, deliveries)
       SELECT domain_id, day,
-        least(${lastBucket}, floor(${bucketsPerDoubling} * log(2, greatest(millis, 1)::numeric)))::smallint AS bucket,
+        least(
+          ${lastBucket}, floor(${bucketsPerDoubling} * ln(greatest(millis, 1)) / ln(2::float8) + ${rounding}::float8)
+        )::smallint AS bucket,
         count(*)
       FROM new_attempts WHERE ok GROUP BY 1, 2, 3
       ON CONFLICT (domain_id, day, bucket) DO UPDATE SET deliveries = known.deliveries + excluded.deliveries

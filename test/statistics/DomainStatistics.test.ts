@@ -96,6 +96,23 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
     })
   )
 
+  it.effect("count a time to 2xx of a power of two in the bucket that begins there", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { address, domainId, stats } = yield* counted
+      yield* Mail.send(inlet.smtpPort, { to: address })
+      yield* hasAttempts(domainId, 1)
+      yield* sql`UPDATE events SET received_at = received_at - interval '2 minutes' WHERE domain_id = ${domainId}`
+      yield* sql`
+        UPDATE delivery_attempts SET requested_at = events.received_at, duration_ms = 1024
+        FROM events WHERE events.id = delivery_attempts.event_id AND events.domain_id = ${domainId}
+      `
+      const days = yield* eventually(stats(), (days) => days.at(-1).delivered === 1)
+      assert.strictEqual(days.at(-1).p50_ms, Math.round(2 ** 10.125))
+    })
+  )
+
   it.effect("count mail that a sender rule holds", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
