@@ -1,4 +1,5 @@
 import type { SeenHtml } from "./SeenHtml.ts"
+import * as Units from "./Units.ts"
 import { WordSet } from "./WordSet.ts"
 
 /** The plain text of a mail compared with the HTML that a mail program shows instead. */
@@ -40,8 +41,41 @@ const without = (line: string, parts: ReadonlyArray<readonly [number, number]>):
 
 const share = (missing: number, size: number): number => (size === 0 ? 0 : missing / size)
 
+const isSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) || unit === 0xa0
+
+/** The zero behind the text is no space. */
+const afterSpace = (units: Uint16Array, from: number): number => {
+  let at = from
+  while (isSpace(units[at] ?? 0)) at++
+  return at
+}
+
+/** Whether both texts are the same but for the width of their spaces, as in most mail with two parts. */
+const isSame = (plain: string, seen: string): boolean => {
+  if (Math.max(plain.length, seen.length) > longest) return false
+  const said = Units.copy(plain)
+  const shown = Units.of(seen)
+  let at = 0
+  let other = 0
+  for (;;) {
+    while (at < plain.length && other < seen.length && said[at] === shown[other]) {
+      at++
+      other++
+    }
+    const [next, otherNext] = [afterSpace(said, at), afterSpace(shown, other)]
+    if (next === plain.length && otherNext === seen.length) return true
+    const isInGap = at === 0 || isSpace(said[at - 1] ?? 0)
+    // A word goes on in one of the texts alone.
+    if (isInGap ? next === at && otherNext === other : next === at || otherNext === other) return false
+    at = next
+    other = otherNext
+  }
+}
+
 /** Compares by words, without URLs. `seen` is the text of the HTML. */
 export const of = (plain: string, seen: string): TextMatch => {
+  // A tenth of the cost of the words.
+  if (isSame(plain, seen)) return { matches: true, isComplete: true }
   const [said, shown] = [new WordSet(plain), new WordSet(seen)]
   const missing = said.missingIn(shown)
   const omitted = shown.size - (said.size - missing)
