@@ -28,8 +28,11 @@ import * as UnreadMail from "./UnreadMail.ts"
 const mostParses = 2
 const mostLooks = 4
 
-/** Bytes of messages that are loaded again at a time. */
-const mostLoadedBytes = 64 * 1_024 * 1_024
+/**
+ * Bytes of messages that are loaded again at a time. They are no part of the memory for new messages, which would leave
+ * no room for small ones otherwise.
+ */
+const mostLoadedBytes = 32 * 1_024 * 1_024
 
 /** Whether a parser thread starts with the service. Otherwise the first message waits for it, some 0.3 s. */
 export const StartsThread = Context.Reference("inlet/reading/Reader/StartsThread", { defaultValue: () => true })
@@ -139,23 +142,25 @@ export class Reader extends Context.Service<
         return Effect.void
       }
 
-      const readBytes = (mail: Mail, message: Uint8Array) =>
+      const readBytes = (mail: Mail, message: Uint8Array) => {
+        const scan = scans && beginScan(scans, tenantOf(mail), mail, message)
+        const isWhole = mail.recipients.length <= RecipientGroups.firstSize(mail.bytes)
+        return isWhole ? Effect.asVoid(readOnce(mail, message, scan, true)) : readGroups(mail, message, scan)
+      }
+
+      const readReserved = (mail: Mail, message: Uint8Array) =>
         Effect.suspend(() => {
           const tenant = tenantOf(mail)
           const inMemory = { id: mail.id, bytes: memoryOf(mail) }
           inHand.enter(tenant, inMemory, Elapsed.millisOf(clock))
           mail.message = undefined
-          const scan = scans && beginScan(scans, tenant, mail, message)
-          const isWhole = mail.recipients.length <= RecipientGroups.firstSize(mail.bytes)
-          return (isWhole ? Effect.asVoid(readOnce(mail, message, scan, true)) : readGroups(mail, message, scan)).pipe(
-            Effect.onExit(leaveAfter(tenant, inMemory))
-          )
+          return Effect.onExit(readBytes(mail, message), leaveAfter(tenant, inMemory))
         })
 
       const { messageBytes } = yield* Settings.limits
       const loading = yield* PartitionedSemaphore.make<string>({ permits: mostLoadedBytes })
 
-      /** A message without memory yet, whose lease is renewed while it waits to be loaded. */
+      /** A message whose lease is renewed while it waits to be loaded. `loading` counts its memory. */
       const claimedOf = ({ id }: Pick<Mail, "id">) => ({ id, bytes: 0 })
 
       /** Uninterruptible, so that a stop releases what was claimed. */
@@ -174,7 +179,7 @@ export class Reader extends Context.Service<
         (reading, claimed) =>
           loading.withPermits(
             tenantOf(claimed),
-            Math.min(claimed.place?.bytes ?? messageBytes, mostLoadedBytes)
+            Math.min(memoryOf({ ...claimed, bytes: claimed.place?.bytes ?? messageBytes }), mostLoadedBytes)
           )(reading),
         (reading, claimed) => Effect.onExit(reading, leaveAfter(tenantOf(claimed), claimedOf(claimed)))
       )
@@ -202,7 +207,7 @@ export class Reader extends Context.Service<
         read: (mail) =>
           Effect.suspend(() => {
             release(mail)
-            return mail.message === undefined ? Effect.void : logged(attempts, mail, readBytes(mail, mail.message))
+            return mail.message === undefined ? Effect.void : logged(attempts, mail, readReserved(mail, mail.message))
           }),
         claimLeftOver
       })
