@@ -56,6 +56,9 @@ const longestBlank = 1_024
 const mostSignatures = 20
 /** Three for each relay of the message. */
 const mostSeals = 60
+/** Of a signature or seal, because the library is quadratic in their tags and signed names. */
+const longestSignature = 16 * 1024
+const mostMarks = 1_000
 
 /** A message to check. */
 export interface Arrived {
@@ -95,7 +98,10 @@ export const make = (options: {
     if (isTooLarge(header)) return Promise.resolve(failed("permerror"))
     const seconds = Date.parse(receivedAt) / 1_000
     const found = Result.try(() =>
-      SenderVerdicts.find({ envelope, message, header, authservId }, { ask: dns(), findKey, findSpf, seconds })
+      SenderVerdicts.find(
+        { envelope, message, header, authservId },
+        { ask: dns(), findKey, findSpf, seconds }
+      )
     )
     return Result.isSuccess(found)
       ? found.success.catch(() => failed("temperror"))
@@ -126,8 +132,22 @@ const isTooLarge = (header: Buffer): boolean => {
   if (lines > mostHeaderLines + 2) return true
   const text = header.toString("latin1")
   return (
-    count(text, /(?:^|[\r\n])[\t ]*dkim-/gi) > mostSignatures || count(text, /(?:^|[\r\n])[\t ]*arc-/gi) > mostSeals
+    count(text, /(?:^|[\r\n])[\t ]*dkim-/gi) > mostSignatures ||
+    count(text, /(?:^|[\r\n])[\t ]*arc-/gi) > mostSeals ||
+    hasLongSignature(text)
   )
+}
+
+const hasLongSignature = (text: string): boolean => {
+  const starts = /(?:^|[\r\n])[\t ]*(?:dkim|arc)-/gi
+  const end = /[\r\n](?![\t\r\n ])/g
+  while (starts.test(text)) {
+    const from = starts.lastIndex
+    end.lastIndex = from
+    const field = text.slice(from, end.exec(text)?.index ?? text.length)
+    if (field.length > longestSignature || count(field, /[;:]/g) > mostMarks) return true
+  }
+  return false
 }
 
 const count = (text: string, pattern: RegExp): number => {

@@ -40,6 +40,27 @@ const mostKept = 1_000
 const mostLetters = 1_024
 const lettersOf = (asked: ReadonlyArray<Asked>) => asked.reduce((letters, { name }) => letters + name.length + 16, 0)
 
+/** The library's time grows with the square of a policy, which fits into one packet (RFC 7208, section 3.4). */
+const longestPolicy = 4_096
+const mostRecords = 500
+
+/** Refuses an answer that would take long to evaluate. */
+const bounded = (found: unknown): unknown => {
+  if (!Array.isArray(found)) return found
+  const records: ReadonlyArray<unknown> = found
+  const isLong = records.some((record) => {
+    const text = Array.isArray(record) ? record.join("") : ""
+    return text.length > longestPolicy && /^v=spf1/i.test(text)
+  })
+  return isLong || records.length > mostRecords ? Promise.reject(tooLong()) : found
+}
+
+/** In the form in which the library takes a result from an error. */
+const tooLong = () => {
+  const text = "a record is too long"
+  return Object.assign(new Error(text), { spfResult: { error: "permerror", text } })
+}
+
 /** The answer or the error, each a separate object. */
 const settled = (answer: Promise<unknown>): Promise<unknown> =>
   answer.then(
@@ -67,7 +88,7 @@ export const make = (authservId: string): Find => {
     const resolver: Ask = (name, type) => {
       const answer = ask(name, type)
       answers.push(settled(answer).then((found) => [name, type, found]))
-      return answer
+      return answer.then(bounded)
     }
     const name = helo || ip
     return Mailauth.spf({

@@ -267,6 +267,29 @@ layer(world, { excludeTestServices: true })("The sender check", (it) => {
     })
   )
 
+  it.effect.each([
+    ["a seal of empty tags", `ARC-Authentication-Results: i=1; a${";;a".repeat(600)}`],
+    ["a seal of more than 16 KiB", `ARC-Seal: i=1; b=${"A".repeat(17_000)}`],
+    ["a signature with 1,000 names", `DKIM-Signature: v=1; h=from${":b".repeat(1_000)}; b=AAAA`]
+  ])("skips a header with %s, whose cost would be quadratic", ([, field]) =>
+    Effect.gen(function* () {
+      const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId: "mx.inlet.test" })
+      const { authentication } = yield* Effect.promise(() =>
+        check({
+          envelope: { from: "", helo: "a.example", remoteAddress: "192.0.2.1" },
+          bytes: Buffer.from(`${field}\r\n${from("silent.example")}`),
+          receivedAt: "2026-11-21T10:00:00.000Z"
+        })
+      )
+      assert.deepStrictEqual(authentication, {
+        spf: "permerror",
+        dkim: "permerror",
+        dmarc: "permerror",
+        arc: "permerror"
+      })
+    })
+  )
+
   it.effect("ends SPF after ten look-ups and two void ones", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer

@@ -42,6 +42,16 @@ describe("The SPF result of a client", () => {
     })
   )
 
+  it.effect("is permerror for a policy of more than 4 KiB, or for more than 500 records", () =>
+    Effect.gen(function* () {
+      const long = zone({ ...records, "servers.example": `v=spf1 ${"a= ".repeat(2_000)}-all` })
+      assert.strictEqual((yield* find(Spf.make("mx.inlet.test"), long.ask)).result, "permerror")
+      const many = zone(records)
+      many.put("sender.example", Promise.resolve(Array.from({ length: 501 }, () => ["v=spf1 -all"])))
+      assert.strictEqual((yield* find(Spf.make("mx.inlet.test"), many.ask)).result, "permerror")
+    })
+  )
+
   it.effect("is evaluated again if one answer at any depth changes", () =>
     Effect.gen(function* () {
       const { ask, put } = zone(records)
