@@ -100,7 +100,7 @@ export const make = (options: {
     const found = Result.try(() =>
       SenderVerdicts.find(
         { envelope, message, header, authservId },
-        { ask: dns(), findKey, findSpf, seconds }
+        { ask: dns(), askPolicy: dns(SenderDns.forPolicy), findKey, findSpf, seconds }
       )
     )
     return Result.isSuccess(found)

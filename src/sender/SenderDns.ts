@@ -13,9 +13,16 @@ interface Answer {
   bytes: number
 }
 
-/** Limits of all DNS queries for one message. */
-const dnsMilliseconds = 5_000
-const mostQuestions = 100
+/** The time and number of some of a message's DNS queries. */
+interface Limits {
+  readonly milliseconds: number
+  readonly questions: number
+}
+
+const usual: Limits = { milliseconds: 5_000, questions: 100 }
+
+/** For the policy of the author's domain, so that records of a stranger cannot use up what its queries need. */
+export const forPolicy: Limits = { milliseconds: 1_500, questions: 20 }
 
 /** Node does not expose the TTL, so answers are cached for a short time. */
 const answersKeptMilliseconds = 60_000
@@ -34,8 +41,8 @@ const bytesOf = (records: unknown): number => {
   return Object.values(records).reduce((bytes: number, record) => bytes + bytesOf(record), 64)
 }
 
-/** DNS for sender checks. Returns the query function of one message, limited in time and number. */
-export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask) => {
+/** DNS for sender checks. Returns a maker of query functions for one message, limited in time and number. */
+export const make = (nameServers: ReadonlyArray<string> | undefined): ((limits?: Limits) => Ask) => {
   const resolver = new Resolver({ timeout: 1_000, tries: 2 })
   if (nameServers !== undefined) resolver.setServers(nameServers)
   const kept = new Map<string, Answer>()
@@ -86,7 +93,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     return asked
   }
 
-  return () => {
+  return (limits = usual) => {
     let questions = 0
     /** Starts when a query must wait, because most answers are cached. */
     let until: number | undefined
@@ -101,7 +108,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     /** A race with the deadline would retain each answer until then. */
     const inTime = (answer: Promise<unknown>): Promise<unknown> => {
       const { promise, reject, resolve } = Promise.withResolvers<unknown>()
-      until ??= performance.now() + dnsMilliseconds
+      until ??= performance.now() + limits.milliseconds
       // A parser thread loads no Effect.
       // @effect-diagnostics-next-line globalTimers:off
       if (waiting.size === 0) timer = setTimeout(giveUp, Math.max(0, until - performance.now()))
@@ -115,7 +122,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     }
 
     return (name, type) => {
-      if (++questions > mostQuestions) {
+      if (++questions > limits.questions) {
         return Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
       }
       if (name.length > longestName) return Promise.reject(dnsError("EBADNAME", "no name is as long"))

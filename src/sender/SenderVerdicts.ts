@@ -7,6 +7,7 @@ import * as AuthenticationResults from "./AuthenticationResults.ts"
 import type * as Dkim from "./Dkim.ts"
 import * as Mailauth from "./Mailauth.ts"
 import * as OrdinaryMessage from "./OrdinaryMessage.ts"
+import type { Ask } from "./SenderDns.ts"
 import * as SignedMessage from "./SignedMessage.ts"
 import type * as Spf from "./Spf.ts"
 
@@ -41,6 +42,8 @@ export interface Question {
 
 /** The inputs of a sender check. */
 export interface Means extends Dkim.Means {
+  /** Queries the policy of the author's domain. */
+  readonly askPolicy: Ask
   readonly findSpf: Spf.Find
 }
 
@@ -51,7 +54,7 @@ export interface Means extends Dkim.Means {
 export const find = (question: Question, means: Means): Promise<Checked> => {
   const { envelope, header, message } = question
   // Resolvers are typed by record type, which is only known here as text.
-  const strictly = { resolver: means.ask as never, strict: true }
+  const strictly = (ask: Ask) => ({ resolver: ask as never, strict: true })
   const ip = envelope.remoteAddress
   // Only signatures depend on the body.
   const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means)
@@ -66,9 +69,9 @@ export const find = (question: Question, means: Means): Promise<Checked> => {
   // Signatures query DNS first, and those of a usual message have done so by now.
   const sent = ordinary === undefined ? signed.then(sender) : sender()
   return Promise.all([signed, sent]).then(([{ arc: sets, authors, fromFields, signatures }, sent]) =>
-    Mailauth.arc(sets, { ...strictly, ip }).then((sealed) =>
+    Mailauth.arc(sets, { ...strictly(means.ask), ip }).then((sealed) =>
       Mailauth.evaluateDmarc({
-        ...strictly,
+        ...strictly(means.askPolicy),
         headerFrom: [...authors],
         fromFields,
         spfDomains: sent.result === "pass" ? [sent.domain] : [],
@@ -100,14 +103,14 @@ const told = (
     dmarc: aligned === false ? (hasFrom(message) ? "permerror" : "none") : verdict(aligned.status.result),
     arc: verdict(sealed.status.result)
   }
-  const author = aligned === false ? undefined : aligned.status.header?.from
+  const author = aligned === false ? null : asciiOf(aligned.status.header?.from ?? "")
   return {
     authentication,
-    author: author === undefined ? null : domainToASCII(author.toLowerCase()),
+    author,
     alignment:
-      aligned === false || author === undefined
+      aligned === false || author === null
         ? null
-        : alignmentOf(domainToASCII(author.toLowerCase()), aligned, dkimAligned, signatures, sent, question),
+        : alignmentOf(author, aligned, dkimAligned, signatures, sent, question),
     field: AuthenticationResults.render(authservId, authentication, [
       ...signatures.map(({ info }) => info),
       sent.info,
@@ -116,6 +119,9 @@ const told = (
     ])
   }
 }
+
+/** The A-label of a domain. Null for what is none: all of these would be equal. */
+const asciiOf = (domain: string): string | null => domainToASCII(domain.toLowerCase()) || null
 
 /** With a DMARC record it decides. Without one, the author's domain or a parent of it must have passed. */
 const alignmentOf = (
@@ -127,13 +133,15 @@ const alignmentOf = (
   { envelope, message }: Question
 ): Alignment => {
   const isWithout = status.result === "none"
-  const speaks = (domain: string) => `.${author}`.endsWith(`.${domainToASCII(domain.toLowerCase())}`)
-  const isAligned = (domain: string) =>
-    isWithout ? speaks(domain) : dkimAligned?.has(domainToASCII(domain.toLowerCase())) === true
+  const speaks = (domain: string) => {
+    const name = asciiOf(domain)
+    return name !== null && (isWithout ? `.${author}`.endsWith(`.${name}`) : dkimAligned?.has(name) === true)
+  }
   const isSpfAligned = isWithout ? sent.result === "pass" && speaks(sent.domain) : alignment?.spf?.result !== undefined
-  const own = signatures.filter(
-    ({ domain, result, signed }) => result === "pass" && signed.length > 0 && domain !== undefined && isAligned(domain)
+  const passed = signatures.filter(
+    ({ domain, result, signed }) => result === "pass" && signed.length > 0 && domain !== undefined && speaks(domain)
   )
+  const own = passed
   const spf = isSpfAligned && envelope.relayed !== true
   return {
     spf,
@@ -144,13 +152,14 @@ const alignmentOf = (
   }
 }
 
+const times = (list: ReadonlyArray<string>, name: string) => list.filter((one) => one === name).length
+
 /** A signature covers the last fields of a name, as often as it names it (RFC 6376, section 5.4.2). */
 const coveredBy = (
   signatures: SignedMessage.SignedMessage["signatures"],
   message: Buffer
 ): ReadonlyArray<"to" | "cc"> => {
   const names = HeaderBlock.fields(message).map(({ name }) => name.toLowerCase())
-  const times = (list: ReadonlyArray<string>, name: string) => list.filter((one) => one === name).length
   return (["to", "cc"] as const).filter((name) => {
     const present = times(names, name)
     return present > 0 && signatures.some(({ signed }) => times(signed, name) >= present)

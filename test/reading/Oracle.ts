@@ -57,7 +57,7 @@ export const ours = Effect.fnUntraced(function* (mail: SignedMail, ask: Ask, fin
   const header = end === -1 ? mail.message : mail.message.subarray(0, end + 4)
   const seconds = (yield* Clock.currentTimeMillis) / 1_000
   const checked = yield* Effect.promise(() =>
-    SenderVerdicts.find({ ...mail, header, authservId }, { ask, findKey, findSpf, seconds })
+    SenderVerdicts.find({ ...mail, header, authservId }, { ask, askPolicy: ask, findKey, findSpf, seconds })
   )
   return { checked, isOrdinary: OrdinaryMessage.open(header) !== undefined }
 })

@@ -290,6 +290,21 @@ layer(world, { excludeTestServices: true })("The sender check", (it) => {
     })
   )
 
+  it.effect("fails DMARC for a forged author, however many questions the envelope's domain takes", () =>
+    Effect.gen(function* () {
+      const dns = yield* DnsServer
+      const numbers = Array.from({ length: 10 }, (_, number) => number)
+      yield* publish("forged.example", "v=spf1 -all")
+      yield* publish("asking.example", `v=spf1 ${numbers.map((n) => `mx:m${n}.example`).join(" ")} -all`)
+      for (const n of numbers) {
+        yield* dns.answer("MX", `m${n}.example`, { mx: numbers.map((host) => [10, `h${host}.m${n}.example`]) })
+        for (const host of numbers) yield* dns.answer("A", `h${host}.m${n}.example`, { address: "192.0.2.9" })
+      }
+      const { event } = yield* arrive(from("forged.example"), "eve@asking.example")
+      assert.deepInclude(event.authentication, { spf: "temperror", dmarc: "fail" })
+    })
+  )
+
   it.effect("ends SPF after ten look-ups and two void ones", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
