@@ -130,7 +130,7 @@ const alignmentOf = (
   dkimAligned: ReadonlySet<string> | undefined,
   signatures: SignedMessage.SignedMessage["signatures"],
   sent: Spf.Finding,
-  { envelope, message }: Question
+  { envelope, header, message }: Question
 ): Alignment => {
   const isWithout = status.result === "none"
   const speaks = (domain: string) => {
@@ -141,7 +141,7 @@ const alignmentOf = (
   const passed = signatures.filter(
     ({ domain, result, signed }) => result === "pass" && signed.length > 0 && domain !== undefined && speaks(domain)
   )
-  const own = passed
+  const own = passed.length === 0 ? passed : withoutAdded(passed, header)
   const spf = isSpfAligned && envelope.relayed !== true
   return {
     spf,
@@ -153,6 +153,29 @@ const alignmentOf = (
 }
 
 const times = (list: ReadonlyArray<string>, name: string) => list.filter((one) => one === name).length
+
+/** Fields that a message has once (RFC 5322, section 3.6; RFC 2045). Readers show the first one. */
+const onceOnly = [
+  "subject",
+  "date",
+  "message-id",
+  "in-reply-to",
+  "references",
+  "reply-to",
+  "sender",
+  "content-type",
+  "content-transfer-encoding"
+]
+
+/** The signatures that cover each of such fields. Anybody can add another subject to a signed message (RFC 6376, 8.15). */
+const withoutAdded = (signatures: SignedMessage.SignedMessage["signatures"], header: Buffer) => {
+  const names = HeaderBlock.fields(header).map(({ name }) => name.toLowerCase())
+  const repeated = onceOnly.flatMap((name) => {
+    const present = times(names, name)
+    return present > 1 ? [{ name, present }] : []
+  })
+  return signatures.filter(({ signed }) => repeated.every(({ name, present }) => times(signed, name) >= present))
+}
 
 /** A signature covers the last fields of a name, as often as it names it (RFC 6376, section 5.4.2). */
 const coveredBy = (

@@ -29,6 +29,7 @@ const zone: ReadonlyArray<readonly [name: string, spf: string, owner: Signer, dm
   ["evil.example", here, "evil", "v=DMARC1; p=reject"],
   ["bank.example.evil.example", here, "evil"],
   ["bank-example.example", here, "evil"],
+  ["xn--a.evil.example", here, "evil"],
   ["xn--bnk-6la.example", here, "evil", "v=DMARC1; p=reject"],
   ["list.example", here, "evil", "v=DMARC1; p=none"]
 ]
@@ -147,6 +148,17 @@ const forged: ReadonlyArray<readonly [string, Making]> = [
         sender: eve
       }))
   ],
+  ...["Subject: Pay Eve", "Reply-To: eve@evil.example\r\nReply-To: eve@evil.example"].map(
+    (added) =>
+      [
+        `a signed mail with another field in front: ${JSON.stringify(added)}`,
+        (to: string) =>
+          Effect.map(signed(mail(ada, to), "bank.example", "bank"), (message) => ({
+            message: `${added}\r\n${message}`,
+            sender: eve
+          }))
+      ] as const
+  ),
   ["a signed mail to another address", replayed((message) => message)],
   ["a signed mail to another address with a second To", replayed((message, to) => `To: ${to}\r\n${message}`)],
   [
@@ -308,6 +320,16 @@ layer(world, { excludeTestServices: true })("With an allow list", (it) => {
       assert.strictEqual(event.trust.reasons[1], "sender_not_allowed")
       assert.isNull(event.trust.rule)
     })
+  )
+
+  it.effect.each(["ada@bank.example\u200e", "ada@bank.example\uff0f"])(
+    "an author at what is no domain name is not confirmed by another such name: %j",
+    (from) =>
+      Effect.gen(function* () {
+        const inbox = yield* allowing(["bank.example"])
+        const { trust } = yield* arrive(inbox, unsigned(`Ada <${from}>`, "x@xn--a.evil.example"))
+        assert.deepInclude(trust, { aligned: false, reasons: ["ambiguous_author", "sender_not_allowed"] })
+      })
   )
 
   it.effect.each(honest)("honest mail passes, or its event says why not: %s", ([, making, passes, reason]) =>
