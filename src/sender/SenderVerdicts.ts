@@ -57,7 +57,7 @@ export const find = (question: Question, means: Means): Promise<Checked> => {
   const strictly = (ask: Ask) => ({ resolver: ask as never, strict: true })
   const ip = envelope.remoteAddress
   // Only signatures depend on the body.
-  const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means)
+  const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, header.length, means)
   const sender = () =>
     ip === "" ? Promise.resolve(noClient) : means.findSpf(means.ask, { ip, helo: envelope.helo, sender: envelope.from })
 

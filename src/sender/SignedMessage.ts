@@ -18,20 +18,34 @@ export interface SignedMessage {
   readonly arc: ARCData
 }
 
-/** Verifies a message of any form with the library. */
-export const read = (message: Buffer, { ask, seconds }: Dkim.Means): Promise<SignedMessage> =>
+/**
+ * The message with CRLF for each bare LF of its body. The library does the same for each signature, with a promise for
+ * each line.
+ */
+const withLineEnds = (message: Buffer, headerBytes: number): Buffer => {
+  // One byte more, which says whether the first LF of the body is a bare one.
+  const at = Math.max(0, headerBytes - 1)
+  const body = message.toString("latin1", at)
+  const lines = body.replace(/(?<=[^\r])\n/g, "\r\n")
+  return lines.length === body.length ? message : Buffer.concat([message.subarray(0, at), Buffer.from(lines, "latin1")])
+}
+
+/** Verifies a message of any form with the library. Its header has so many bytes. */
+export const read = (message: Buffer, headerBytes: number, { ask, seconds }: Dkim.Means): Promise<SignedMessage> =>
   // Resolvers are typed by record type, which is only known here as text.
-  Mailauth.dkimVerify(message, { resolver: ask as never, strict: true, curTime: seconds * 1_000 }).then(
-    ({ arc, fromFields, headerFrom, results }) => ({
-      signatures: results.map(({ info, signingDomain, signingHeaders, status }) => ({
-        result: status.result,
-        domain: signingDomain,
-        info,
-        signed: "underSized" in status ? [] : (signingHeaders?.keys.toLowerCase().split(": ") ?? [])
-      })),
-      authors: headerFrom,
-      fromFields,
-      // Modified for its caller, because a copy would lack a property.
-      arc: arc as ARCData
-    })
-  )
+  Mailauth.dkimVerify(withLineEnds(message, headerBytes), {
+    resolver: ask as never,
+    strict: true,
+    curTime: seconds * 1_000
+  }).then(({ arc, fromFields, headerFrom, results }) => ({
+    signatures: results.map(({ info, signingDomain, signingHeaders, status }) => ({
+      result: status.result,
+      domain: signingDomain,
+      info,
+      signed: "underSized" in status ? [] : (signingHeaders?.keys.toLowerCase().split(": ") ?? [])
+    })),
+    authors: headerFrom,
+    fromFields,
+    // Modified for its caller, because a copy would lack a property.
+    arc: arc as ARCData
+  }))

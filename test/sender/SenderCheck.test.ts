@@ -234,6 +234,31 @@ layer(world, { excludeTestServices: true })("The sender check", (it) => {
     })
   )
 
+  it.effect("verifies a signature of a part of a body with bare LF", () =>
+    Effect.gen(function* () {
+      yield* publish("feeds.example")
+      const { server } = yield* DnsServer
+      const check = SenderCheck.make({ nameServers: [server], authservId: "mx.inlet.test" })
+      const message = `${from("feeds.example")}\nTwo\n\n lines \r\n\n`
+      const { signatures } = yield* Effect.promise(() =>
+        dkimSign(message, {
+          ...signer("feeds.example"),
+          signatureData: [{ ...signer("feeds.example"), maxBodyLength: 20 }]
+          // The type lacks the length.
+        } as never)
+      )
+      const { authentication } = yield* Effect.promise(() =>
+        check({
+          envelope: { from: "ada@feeds.example", helo: "a.example", remoteAddress: "192.0.2.1" },
+          bytes: Buffer.from(`${signatures}${message}`),
+          receivedAt: "2026-11-21T10:00:00.000Z"
+        })
+      )
+      assert.include(signatures, "l=20")
+      assert.strictEqual(authentication.dkim, "pass")
+    })
+  )
+
   it.effect("skips a header with a long run of blanks, whose cost would be quadratic", () =>
     Effect.gen(function* () {
       const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId: "mx.inlet.test" })
