@@ -147,6 +147,9 @@ export const charsetOfText = (parts: ReadonlyArray<Part>): string | undefined =>
 /** Sanitizes a text for an event. HTML can refer to characters that are invalid in any charset. */
 const said = (text: string): string => LineEnds.unified(TextLooks.mayBeUnclean(text) ? HeaderText.clean(text) : text)
 
+/** A charset in which no `meta` of ASCII bytes can be written, so it means UTF-8 (HTML, section 13.2.3.2). */
+const wide = /^(?:utf-?(?:16|32)|ucs-?[24])/i
+
 /** The charset from `meta`, if not declared elsewhere. */
 const metaCharset = (content: Uint8Array): string | undefined => {
   const text = Buffer.from(content.subarray(0, 4_096)).toString("latin1")
@@ -157,7 +160,7 @@ const metaCharset = (content: Uint8Array): string | undefined => {
     const inside = lower.slice(from, Math.min(from + 207, close < 0 ? text.length : close))
     for (let at = inside.lastIndexOf("charset"); at > 0; at = inside.lastIndexOf("charset", at - 1)) {
       const [, charset] = /^charset\s*=\s*["']?([\w-]+)/i.exec(text.slice(from + at, from + at + 100)) ?? []
-      if (charset !== undefined) return charset
+      if (charset !== undefined) return wide.test(charset) ? "utf-8" : charset
     }
   }
   return undefined

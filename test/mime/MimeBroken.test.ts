@@ -175,4 +175,10 @@ describe("Broken MIME", () => {
     const contents = Mime.read(message("Content-Type: text/html", "", html))
     assert.strictEqual(contents.text, "Привет")
   })
+
+  it.for(["utf-16", "UTF-16LE", "ucs-2"])("reads HTML as UTF-8 if its own charset is %s", (charset) => {
+    const html = `<meta http-equiv="Content-Type" content="text/html; charset=${charset}"><p>Gr\xc3\xbc\xc3\x9fe</p>`
+    const contents = Mime.read(message("Content-Type: text/html", "", html))
+    assert.strictEqual(contents.text, "Grüße")
+  })
 })
