@@ -93,8 +93,8 @@ const identifierOf = (value: string): string => {
     else if (character === "(") depth++
     else if (character === ")") depth = Math.max(0, depth - 1)
     else if (depth === 0 && character !== undefined && !/\s/.test(character)) {
-      const [, quoted, token] = /^(?:"([^"]{0,255})"|([^\s;("]{1,255}))/.exec(value.slice(at, at + 260)) ?? []
-      return (quoted ?? token ?? "").toLowerCase()
+      const [, quoted, token] = /^(?:"((?:[^"\\]|\\.){0,255})"|([^\s;("]{1,255}))/.exec(value.slice(at, at + 512)) ?? []
+      return (quoted?.replace(/\\(.)/g, "$1") ?? token ?? "").toLowerCase()
     }
   }
   return ""

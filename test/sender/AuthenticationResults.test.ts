@@ -22,6 +22,13 @@ describe("Inlet's Authentication-Results field", () => {
     )
   })
 
+  it.for(['"mx.inlet.example"', '"mx\\.inlet.example"', '(a) "MX\\.inlet\\.exampl\\e"'])(
+    "replaces a forged one with the name written as %s",
+    (name) => {
+      assert.strictEqual(put(`Authentication-Results: ${name}; dmarc=pass\r\n\r\n`), `${ours}\r\n`)
+    }
+  )
+
   it("is the only one in its name in an endless header, whose rest after 1 MiB is body", () => {
     const fields = "X-A: b\r\n".repeat(200_000)
     const told = put(`${forged}${fields}${forged}\r\nbody`)
