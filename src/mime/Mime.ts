@@ -210,7 +210,8 @@ const contents = (
     replyTo: replyTo.mailboxes,
     inReplyTo: first("in-reply-to") ?? null,
     references: (first("references") ?? "")
-      .split(/[\s,]+/, mostListed + 1)
+      // White space between two ids is optional (RFC 5322, section 3.6.4).
+      .split(/[\s,]+|(?<=>)(?=<)/, mostListed + 1)
       .filter((id) => id !== "")
       .slice(0, mostListed),
     parse: body === undefined ? "headers" : body.isComplete && areAllListed ? "full" : "partial"

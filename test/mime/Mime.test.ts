@@ -106,6 +106,11 @@ describe("The content of a message", () => {
     assert.deepInclude(contents, { subject: "", message_id: null, from: null, text: "body" })
   })
 
+  it("has each message id of References, also without white space between two", () => {
+    const contents = Mime.read(message("References: <a@x.example><b@x.example>\r\n\t<c@x.example>", "", "body"))
+    assert.deepStrictEqual(contents.references, ["<a@x.example>", "<b@x.example>", "<c@x.example>"])
+  })
+
   it("is identical to the byte on every run", () => {
     for (const name of ["forwarded", "newsletter", "iso-2022-jp", "padded-boundaries"]) {
       const once = JSON.stringify(Mime.read(fixture(name)))
