@@ -15,9 +15,10 @@ export interface Part extends Parts.Part {
   readonly content: Uint8Array
 }
 
-/** An attachment with its bytes. */
+/** An attachment with its bytes, and the charset that its header declares. */
 export interface Attached extends Attachment {
   readonly content: Uint8Array
+  readonly charset: string | undefined
 }
 
 /** The combined content of a message's parts. */
@@ -63,7 +64,8 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
         contentId: header.contentId,
         disposition: header.disposition,
         index: attachments.length,
-        content
+        content,
+        charset: header.charset
       })
   }
 

@@ -18,7 +18,7 @@ const longest = 500
 export const of = (attachments: ReadonlyArray<Attached>): CalendarKind | undefined => {
   const part = attachments.find(({ contentType }) => contentType === "text/calendar")
   if (part === undefined) return undefined
-  const { components } = ContentLines.parse(part.content.subarray(0, mostBytes))
+  const { components } = ContentLines.parse(part.content.subarray(0, mostBytes), part.charset)
   const calendar = components.find(({ name }) => name === "VCALENDAR")
   const method = calendar === undefined ? undefined : ContentLines.first(calendar, "METHOD")?.value.trim()
   if (calendar === undefined || method === undefined || !/^[\w-]{1,40}$/.test(method)) return undefined

@@ -1,3 +1,5 @@
+import * as Charset from "./Charset.ts"
+
 /** One line of iCalendar: `NAME;PARAM=value:value` (RFC 5545, section 3.1). */
 export interface ContentLine {
   /** In capitals. */
@@ -19,15 +21,16 @@ const deepest = 8
 const mostComponents = 200
 const mostParameters = 20
 
-/** Parses iCalendar in UTF-8 into components. Skips malformed lines, and ends open components at the end. */
-export const parse = (content: Uint8Array): Component => {
+/**
+ * Parses iCalendar into components, in the charset of its part (RFC 5545, section 3.1.4). Skips malformed lines, and
+ * ends open components at the end.
+ */
+export const parse = (content: Uint8Array, charset: string | undefined): Component => {
   // Unfolded as bytes, because a fold may divide a character.
   const unfolded = Buffer.from(content)
     .toString("latin1")
     .replace(/\r?\n[ \t]/g, "")
-  const text = Buffer.from(unfolded, "latin1")
-    .toString("utf8")
-    .replace(/^\ufeff/, "")
+  const text = Charset.decode(Buffer.from(unfolded, "latin1"), charset)
   const root = { name: "", lines: [] as ContentLine[], components: [] as Component[] }
   const open = [root]
   let count = 0

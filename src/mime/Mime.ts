@@ -203,7 +203,7 @@ const contents = (
         isList: SenderKind.isList(firsts)
       })
     ),
-    attachments: (body?.attachments ?? []).map(({ content: _, ...metadata }) => metadata),
+    attachments: (body?.attachments ?? []).map(({ charset: _, content: __, ...metadata }) => metadata),
     headers,
     to: to.mailboxes,
     cc: cc.mailboxes,

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import ICAL from "ical.js"
 import * as Mime from "../../src/mime/Mime.ts"
+import { message } from "./Message.ts"
 
 const berlin = [
   "BEGIN:VTIMEZONE",
@@ -273,6 +274,19 @@ describe("A calendar mail", () => {
       Array.from({ length: 9_000 }, () => " a")
     ])
       assert.strictEqual(calendarOf(["BEGIN:VCALENDAR", "METHOD:REQUEST", "X-A:b", ...hostile]).method, "request")
+  })
+})
+
+describe("The text of a calendar", () => {
+  it.for([
+    ["iso-8859-1", "R\xe9union", "Réunion"],
+    ["koi8-r", "\xf7\xd3\xd4\xd2\xc5\xde\xc1", "Встреча"],
+    ["utf-8", "R\xe9union", "Réunion"],
+    ["utf-8", "R\xc3\r\n \xa9union", "Réunion"]
+  ] as const)("is decoded in the charset of its part, or the one that fits, with %s: %j", ([charset, raw, summary]) => {
+    const lines = calendar("REQUEST", [], `SUMMARY:${raw}`)
+    const type = `Content-Type: text/calendar; method=REQUEST; charset=${charset}`
+    assert.include(Mime.read(message(type, "", ...lines)).kind("ada@sender.example"), { summary })
   })
 })
 
