@@ -267,7 +267,6 @@ export class WorkspaceEvents extends Context.Service<
 const isIndexed = (filter: EventQuery.Filter) =>
   IndexedFilter.isIndexed(filter) &&
   filter.trust === undefined &&
-  filter.delivery !== "delivered" &&
   (filter.delivery === undefined ||
     filter.delivery === "dead" ||
     (filter.recipient === undefined && filter.from === undefined))

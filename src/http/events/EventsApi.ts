@@ -91,7 +91,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "List events, newest first",
           description:
-            "Each event has its webhook payload and its delivery. With `wait` Inlet holds the request until an event matches, and answers an empty list after that time. `wait` excludes `cursor`. Existing events end a wait at once. To wait for new mail only, take `cursor_now` from a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` until null, then continue from `cursor_now`. Filters on subject, `recipientPart`, `fromPart`, tag, thread, sender, `fromDomain`, `has` other than `code`, and `has` with `delivery` search up to 5,000 events per request without `wait`. Continue while `next_cursor` is not null, also after an empty page."
+            "Each event has its webhook payload and its delivery. With `wait` Inlet holds the request until an event matches, and answers an empty list after that time. `wait` excludes `cursor`. Existing events end a wait at once. To wait for new mail only, take `cursor_now` from a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` until null, then continue from `cursor_now`. Filters on subject, `recipientPart`, `fromPart`, tag, thread, sender, `fromDomain`, `has` other than `code`, `has` with `delivery`, and `delivery=delivered` search up to 5,000 events per request without `wait`. Continue while `next_cursor` is not null, also after an empty page."
         })
       ),
     HttpApiEndpoint.get("listAll", "/api/events", {

@@ -295,14 +295,17 @@ layer(World, { excludeTestServices: true })("An event list", (it) => {
       const [{ position: newest } = { position: 0n }] = yield* sql<{ readonly position: bigint }>`
         UPDATE event_positions SET position = position + 11000 WHERE domain_id = ${inbox.domainId} RETURNING position
       `
-      const pages: Array<number> = []
-      let cursor: string | null = ""
-      while (cursor !== null) {
-        const page: Answer["json"] = yield* ask(`subject=needle${cursor === "" ? "" : `&cursor=${cursor}`}`)
-        pages.push(page.events.length)
-        cursor = page.next_cursor
+      yield* sql`UPDATE deliveries SET status = 'delivered' WHERE event_id = ${events[0].event_id}`
+      for (const filter of ["subject=needle", "delivery=delivered", `delivery=delivered&recipient=${inbox.address}`]) {
+        const pages: Array<number> = []
+        let cursor: string | null = ""
+        while (cursor !== null) {
+          const page: Answer["json"] = yield* ask(`${filter}${cursor === "" ? "" : `&cursor=${cursor}`}`)
+          pages.push(page.events.length)
+          cursor = page.next_cursor
+        }
+        assert.deepStrictEqual(pages, [0, 0, 1], filter)
       }
-      assert.deepStrictEqual(pages, [0, 0, 1])
       const oldestFirst = yield* ask("subject=needle&order=asc")
       assert.lengthOf(oldestFirst.events, 1)
       assert.isNotNull(oldestFirst.next_cursor)
