@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as AgedIds from "../database/AgedIds.ts"
 
 /** Days that refusals are kept if mail is kept forever. */
 const daysWithoutRetention = 90
@@ -10,10 +11,7 @@ const daysWithoutRetention = 90
  */
 export const removeSome = (sql: SqlClient.SqlClient, retentionDays: number, most: number) => {
   const days = retentionDays === 0 ? daysWithoutRetention : retentionDays
-  const bound = sql`
-    (lpad(to_hex((extract(epoch FROM now() - make_interval(days => ${days})) * 1000)::bigint), 12, '0')
-      || '70008000000000000000')::uuid
-  `
+  const bound = AgedIds.bound(sql, days)
   return Effect.gen(function* () {
     const known = yield* sql`
       DELETE FROM refusals WHERE id = ANY(ARRAY(

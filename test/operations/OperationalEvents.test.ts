@@ -14,6 +14,7 @@ import * as Ledger from "../../src/operations/Ledger.ts"
 import * as MxWatch from "../../src/operations/MxWatch.ts"
 import { OperationalQueue } from "../../src/operations/OperationalQueue.ts"
 import * as SelfSigned from "../../src/smtp/SelfSigned.ts"
+import * as FakeClock from "../../src/testing/FakeClock.ts"
 import { type OperationalEvent as Received, verifySync } from "../../src/webhook.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
@@ -28,6 +29,16 @@ const settings = {
   MAX_DOMAINS_PER_WORKSPACE: "0",
   WEBHOOK_RETRY_DELAYS: "1ms,1ms"
 }
+
+/** Makes the event of a domain so many days old. */
+const aged = Effect.fnUntraced(function* (domainId: string, days: number) {
+  const sql = yield* SqlClient.SqlClient
+  const old = Uuid7.lowestAt(DateTime.toEpochMillis(yield* DateTime.now) - days * 86_400_000)
+  yield* sql`
+    UPDATE operational_events SET id = ${old}, period = period - make_interval(days => ${days})
+    WHERE domain_id = ${domainId}
+  `
+})
 
 layer(Operations.layer(settings), { excludeTestServices: true })("An operational event", (it) => {
   it.effect("is posted to the operational webhook, signed like every other one, and listed as delivered", () =>
@@ -485,11 +496,23 @@ layer(Operations.layer(settings), { excludeTestServices: true })("An operational
       const { domainId, events, list } = yield* Operations.workspace
       yield* Operations.pause(domainId)
       yield* events(1)
-      const old = Uuid7.lowestAt(DateTime.toEpochMillis(yield* DateTime.now) - 15 * 86_400_000)
-      yield* sql`UPDATE operational_events SET id = ${old} WHERE domain_id = ${domainId}`
+      yield* aged(domainId, 15)
       assert.strictEqual(yield* ExpiredOperationalEvents.removeSome(sql, 16, 10), 0)
       assert.strictEqual(yield* ExpiredOperationalEvents.removeSome(sql, 14, 10), 1)
       assert.deepStrictEqual((yield* list()).operational_events, [])
+    })
+  )
+
+  it.effect("stays for its retention by the clock of the database, if that of the host is ahead", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, events, list } = yield* Operations.workspace
+      yield* Operations.pause(domainId)
+      yield* events(1)
+      const clock = FakeClock.make()
+      yield* clock.move("20 days")
+      yield* Effect.provide(ExpiredOperationalEvents.removeSome(sql, 14, 1_000), clock.layer)
+      assert.lengthOf((yield* list()).operational_events, 1)
     })
   )
 
