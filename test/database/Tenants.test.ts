@@ -104,7 +104,7 @@ const across: ReadonlyArray<readonly [reason: string, ...statements: ReadonlyArr
     "retention/OldSegments.ts: WHERE segment = asked.id AND received_at > asked.opened_at - interval '1 hour' AND received_at < asked.opened_at + interval '2 hours' LIMIT 1",
     "retention/WithoutRow.ts: WHERE segment = … AND received_at > … - interval '1 hour' AND received_at < … + interval '2 hours'",
     "refusals/ExpiredRefusals.ts: WHERE id < … ORDER BY id LIMIT … FOR UPDATE SKIP LOCKED",
-    "operations/ExpiredOperationalEvents.ts: WHERE id < … ORDER BY id LIMIT … FOR UPDATE SKIP LOCKED"
+    "operations/ExpiredOperationalEvents.ts: WHERE id < … AND period < now() - make_interval(days => …) ORDER BY id LIMIT … FOR UPDATE SKIP LOCKED"
   ]
 ]
 

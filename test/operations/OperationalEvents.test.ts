@@ -516,6 +516,24 @@ layer(Operations.layer(settings), { excludeTestServices: true })("An operational
     })
   )
 
+  it.effect("of a certificate stays until its retention is over after the end of the certificate", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, events } = yield* Operations.workspace
+      yield* Operations.pause(domainId)
+      yield* events(1)
+      yield* aged(domainId, 15)
+      const end = (interval: string) =>
+        sql`UPDATE operational_events SET period = now() + ${interval}::interval WHERE domain_id = ${domainId}`
+      yield* end("1 day")
+      assert.strictEqual(yield* ExpiredOperationalEvents.removeSome(sql, 7, 10), 0)
+      yield* end("-6 days")
+      assert.strictEqual(yield* ExpiredOperationalEvents.removeSome(sql, 7, 10), 0)
+      yield* end("-8 days")
+      assert.strictEqual(yield* ExpiredOperationalEvents.removeSome(sql, 7, 10), 1)
+    })
+  )
+
   it.effect("webhook is refused unless it is a URL, and its changes are limited like those of webhooks", () =>
     Effect.gen(function* () {
       const { set } = yield* Operations.workspace
