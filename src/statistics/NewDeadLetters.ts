@@ -4,41 +4,55 @@ import * as Bugs from "../database/Bugs.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
-const NewDead = Schema.Struct({
+const Candidate = Schema.Struct({
   domainId: DomainId,
+  /** A UTC day, such as 2026-01-31. */
+  day: Schema.String
+})
+
+const NewDead = Schema.Struct({
+  ...Candidate.fields,
   domain: DomainName,
   workspaceId: WorkspaceId,
-  /** A UTC day, such as 2026-01-31. */
-  day: Schema.String,
   /** Deliveries that became dead on that day so far. */
   dead: Schema.Int
 })
 
 /**
  * Takes one domain and day whose dead letters have grown since they were last taken, or none. A domain that was told of
- * in this hour is left for the next one. In a transaction the change is taken only if it commits, and by one process.
+ * in this hour is left for the next one. In a transaction the change is taken only if it commits, and by one process,
+ * which locks the domain: around midnight two of its days may have news.
  */
 export const take = (sql: SqlClient.SqlClient) => {
+  const isNews = sql`
+    dead > dead_told AND NOT EXISTS (
+      SELECT FROM operational_events
+      WHERE subject = domain_days.domain_id::text AND kind = 'delivery.dead'
+        AND period = date_trunc('hour', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+    )
+  `
   const find = SqlSchema.findAll({
     Request: Schema.Void,
-    Result: NewDead,
+    Result: Candidate,
     execute: () => sql`
-      WITH news AS (
-        SELECT domain_id, day FROM domain_days
-        WHERE dead > dead_told AND day >= (now() AT TIME ZONE 'UTC')::date - 1
-          AND NOT EXISTS (
-            SELECT FROM operational_events
-            WHERE subject = domain_days.domain_id::text AND kind = 'delivery.dead'
-              AND period = date_trunc('hour', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
-          )
-        LIMIT 1 FOR UPDATE SKIP LOCKED
-      )
-      UPDATE domain_days SET dead_told = dead
-      FROM news JOIN domains ON domains.id = news.domain_id
-      WHERE domain_days.domain_id = news.domain_id AND domain_days.day = news.day
-      RETURNING domain_days.domain_id, domains.name AS domain, domains.workspace_id,
-        to_char(domain_days.day, 'YYYY-MM-DD') AS day, dead
+      SELECT domain_id, to_char(day, 'YYYY-MM-DD') AS day FROM domain_days JOIN domains ON domains.id = domain_id
+      WHERE ${isNews} AND day >= (now() AT TIME ZONE 'UTC')::date - 1
+      LIMIT 1 FOR NO KEY UPDATE OF domains SKIP LOCKED
     `
   })
-  return Effect.map(Bugs.die(find()), ([news]) => news)
+  // Another statement, because an event that another process recorded before the lock may be missing in the first one.
+  const mark = SqlSchema.findAll({
+    Request: Candidate,
+    Result: NewDead,
+    execute: ({ day, domainId }) => sql`
+      UPDATE domain_days SET dead_told = dead
+      FROM domains
+      WHERE domain_id = ${domainId} AND day = ${day}::date AND domains.id = domain_id AND ${isNews}
+      RETURNING domain_id, domains.name AS domain, domains.workspace_id, to_char(day, 'YYYY-MM-DD') AS day, dead
+    `
+  })
+  return Bugs.die(find()).pipe(
+    Effect.flatMap(([found]) => (found === undefined ? Effect.succeed([]) : Bugs.die(mark(found)))),
+    Effect.map(([news]) => news)
+  )
 }
