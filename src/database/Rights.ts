@@ -19,6 +19,7 @@ export const needed: Readonly<Record<string, ReadonlyArray<string>>> = {
   events: ["SELECT", "INSERT"],
   deliveries: ["SELECT", "INSERT", "UPDATE"],
   delivery_attempts: ["SELECT", "INSERT", "UPDATE"],
+  domain_days: ["SELECT", "INSERT", "UPDATE"],
   write_trials: ["SELECT", "INSERT", "UPDATE"]
 }
 

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
 import * as RetryDelay from "../schedule/RetryDelay.ts"
+import * as LostDead from "../statistics/LostDead.ts"
 import * as DeadCount from "./DeadCount.ts"
 import * as FailureReason from "./FailureReason.ts"
 import * as Lease from "./Lease.ts"
@@ -34,14 +35,19 @@ export const make = Effect.gen(function* () {
     const wait = yield* RetryDelay.after(retries, lost)
     const seconds = Duration.toSeconds(Option.getOrElse(wait, () => Duration.zero))
     const [postponed] = yield* sql<{ readonly status: string }>`
-      UPDATE deliveries SET
-        attempts = attempts - 1,
-        leased_until = NULL,
-        status = ${Option.isNone(wait) ? "dead" : "pending"},
-        due_at = now() + make_interval(secs => ${seconds}),
-        last_error = ${FailureReason.workersStopped(lost)}
-      WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = ${"pending"}
-      RETURNING status
+      WITH postponed AS (
+        UPDATE deliveries SET
+          attempts = attempts - 1,
+          leased_until = NULL,
+          status = ${Option.isNone(wait) ? "dead" : "pending"},
+          due_at = now() + make_interval(secs => ${seconds}),
+          last_error = ${FailureReason.workersStopped(lost)}
+        WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = ${"pending"}
+        RETURNING domain_id, status
+      ), counted AS (
+        ${LostDead.count(sql)}
+      )
+      SELECT status FROM postponed
     `
     if (postponed?.status === "dead") yield* DeadCount.add(1)
     yield* Effect.logWarning("A delivery repeatedly loses its worker and is delayed").pipe(

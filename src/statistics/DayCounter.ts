@@ -98,7 +98,8 @@ const step = Effect.fnUntraced(function* (after: DomainId) {
         SELECT requested_at, (requested_at AT TIME ZONE 'UTC')::date AS day, ok,
           -- The logarithm of a numeric takes 11 µs, and that of a float none.
           extract(epoch FROM requested_at - received_at)::float8 * 1000 + coalesce(duration_ms, 0) AS millis,
-          NOT ok AND status = 'dead' AND deliveries.attempts = attempt AS is_dead
+          -- LostDead counts those that are dead without an outcome.
+          NOT ok AND duration_ms IS NOT NULL AND status = 'dead' AND deliveries.attempts = attempt AS is_dead
         FROM delivery_attempts JOIN events ON events.id = delivery_attempts.event_id
         JOIN deliveries ON deliveries.event_id = events.id
         WHERE delivery_attempts.domain_id = due.domain_id AND requested_at > due.attempts_until

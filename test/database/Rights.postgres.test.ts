@@ -96,7 +96,7 @@ layer(Restored.layer, { excludeTestServices: true })("A role without rights on m
       const { role, tell } = yield* Restored
       assert.match(
         yield* ready,
-        /^DATABASE_URL: The role lacks SELECT on workspaces; SELECT, UPDATE on domains; .*; and rights on 9 other tables\./
+        /^DATABASE_URL: The role lacks SELECT on workspaces; SELECT, UPDATE on domains; .*; and rights on 10 other tables\./
       )
 
       yield* tell(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`)

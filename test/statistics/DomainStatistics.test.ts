@@ -96,6 +96,41 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
     })
   )
 
+  it.effect("count a delivery that is dead because its leases ended without an outcome, once", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { address, domainId, key, stats } = yield* counted
+      for (const body of [{ webhookUrl: null }, { pull: true }]) {
+        const { status } = yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body })
+        assert.strictEqual(status, 200)
+      }
+      yield* Mail.send(inlet.smtpPort, { to: address })
+      // Later mail has moved the counter on.
+      const passed = sql`
+        UPDATE domain_days_counted SET attempts_until = now() WHERE domain_id = ${domainId} RETURNING 1 AS one
+      `
+      yield* eventually(passed, ({ length }) => length === 1)
+      const lease = inlet.call("POST", `/api/domains/${domainId}/deliveries/lease`, { key, body: { wait: 5 } })
+      const ends = sql`
+        UPDATE deliveries SET leased_until = now(), claimed_at = claimed_at - interval '3 days'
+        WHERE domain_id = ${domainId}
+      `
+      for (const _ of [1, 2, 3]) {
+        assert.lengthOf((yield* lease).json.deliveries, 1)
+        yield* ends
+      }
+      yield* Effect.forkChild(lease)
+      yield* eventually(stats(), (days) => days.at(-1).dead === 1)
+      yield* sql`UPDATE domain_days_counted SET attempts_until = '-infinity' WHERE domain_id = ${domainId}`
+      const sums = sql`
+        SELECT sum(failed)::int AS failed, sum(dead)::int AS dead FROM domain_days WHERE domain_id = ${domainId}
+      `
+      const [sum] = yield* eventually(sums, ([row]) => row?.failed === 3)
+      assert.deepStrictEqual(sum, { failed: 3, dead: 1 })
+    })
+  )
+
   it.effect("count a time to 2xx of a power of two in the bucket that begins there", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
