@@ -219,7 +219,7 @@ export interface Domain {
   readonly webhookFormat: string
   /** true if requests have a user name and a password */
   readonly webhookBasicAuth: boolean
-  /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all */
+  /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or `PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "webhook"}` resumes all */
   readonly webhook_paused_at: string | null
   /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
   readonly pull: boolean

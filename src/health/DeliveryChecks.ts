@@ -1,7 +1,7 @@
 import * as AnswerAdvice from "../delivery/AnswerAdvice.ts"
 import type { Failing, Health } from "../delivery/WebhookHealth.ts"
 import type { Domain } from "../model/Domain.ts"
-import { catchAll, type Webhook } from "../model/Webhook.ts"
+import { catchAll, catchAllOf, type Webhook } from "../model/Webhook.ts"
 import { error, type HealthCheck, ok, secondOf, warning } from "./HealthCheck.ts"
 
 const events = (count: number, does: string, doAll: string) =>
@@ -51,7 +51,7 @@ export const webhook = (
       : error(
           "webhook",
           `The webhook is paused since ${secondOf(paused_at)}. ${since}. ${waiting}`,
-          `${repair}. Then set its URL again with PATCH ${route}/delivery, which resumes it at once`
+          `${repair}. Then resume it with PATCH ${route}/webhooks/${catchAllOf(domain.id)} {"action": "webhook"}`
         )
   }
   if (dead > 0) {

@@ -45,7 +45,7 @@ export class Domain extends Schema.Class<Domain>("Domain")({
   webhookBasicAuth: Schema.Boolean.annotate({ description: "true if requests have a user name and a password" }),
   webhook_paused_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
     description:
-      "set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all"
+      'set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or `PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "webhook"}` resumes all'
   }),
   pull: Schema.Boolean.annotate({
     description: "mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook"

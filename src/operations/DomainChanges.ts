@@ -4,7 +4,7 @@ import * as Bugs from "../database/Bugs.ts"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { DomainId, DomainName, Origin } from "../model/Domain.ts"
 import { mostWaiting } from "../model/OperationalEvent.ts"
-import { catchAll, WebhookId } from "../model/Webhook.ts"
+import { catchAll, catchAllOf, WebhookId } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import type * as Ledger from "./Ledger.ts"
 
@@ -78,7 +78,7 @@ const detailsOf = (change: Change): Ledger.Draft["details"] => {
   const { at, domain, domainId, failingSince, lastError, pattern, pausedAt, waiting, webhookId } = change
   const isCatchAll = pattern === null || pattern === catchAll
   const webhook = isCatchAll ? `webhook of ${domain}` : `webhook ${pattern} of ${domain}`
-  const path = isCatchAll ? `/api/domains/${domainId}/delivery` : `/api/domains/${domainId}/webhooks/${webhookId}`
+  const path = `/api/domains/${domainId}/webhooks/${webhookId ?? catchAllOf(domainId)}`
   const of = (message: string) => ({ occurred_at: at, domain_id: domainId, domain, message })
   const since = (from: DateTime.Utc | null) => from ?? at
   const which = webhookId === null ? {} : { webhook_id: webhookId, ...(pattern === null ? {} : { pattern }) }
@@ -87,7 +87,7 @@ const detailsOf = (change: Change): Ledger.Draft["details"] => {
       return {
         type: "webhook.paused",
         ...of(
-          `The ${webhook} is paused, because every attempt failed for days. ${countOf(waiting)}. Repair the endpoint, then set the same webhookUrl again with PATCH ${path}. Inlet tries one delivery an hour meanwhile`
+          `The ${webhook} is paused, because every attempt failed for days. ${countOf(waiting)}. Repair the endpoint, then resume it with PATCH ${path} {"action": "webhook"}. Inlet tries one delivery an hour meanwhile`
         ),
         ...which,
         failing_since: since(failingSince),

@@ -111,7 +111,7 @@ const pending = (mail: ReadMail): State => {
         "state",
         pausedAt,
         `The webhook is paused, because it failed for days.${next}`,
-        `Repair the webhook, then set its URL again with PATCH ${pathOf(mail)}, which sends what waits`
+        `Repair the webhook, then resume it with PATCH /api/domains/${mail.domainId}/webhooks/${mail.webhookId} {"action": "webhook"}, which sends what waits`
       )
     }
   }

@@ -308,7 +308,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           )
           yield* Console.enter(page, inlet.url, key, "/console/events")
           yield* step(() => page.getByText("webhook paused").waitFor())
-          yield* step(() => page.getByText("set the same webhookUrl again on the page Webhook").waitFor())
+          yield* step(() => page.getByText("resume it on the page Webhook").waitFor())
           yield* step(() => page.getByPlaceholder("https://ops.example.com/inlet").fill("http://127.0.0.1:9/ops"))
           yield* click(page, "Set webhook")
           yield* step(() => page.getByRole("button", { name: "Remove", exact: true }).waitFor())

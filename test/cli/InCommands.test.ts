@@ -30,6 +30,10 @@ describe("A message of the service on the command line", () => {
       'PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "pull"} changes that',
       "`inlet webhooks update DOMAIN PATTERN --action pull` changes that"
     ],
+    [
+      'resume it with PATCH /api/domains/d-1/webhooks/d-1 {"action": "webhook"}',
+      "resume it with `inlet webhooks update d-1 d-1 --action webhook`"
+    ],
     ['PATCH /api/domains/d-1 {"spam": "tag"} delivers it', "`inlet domains spam d-1 tag` delivers it"],
     [
       'POST /api/domains with {"domain": "one.example"} attaches it again',

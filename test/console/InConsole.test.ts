@@ -12,6 +12,7 @@ describe("A message of the service in the console", () => {
   it.each([
     ["No domain with this id. GET /api/domains lists them", "No domain with this id. The page Domains lists them"],
     ['Set one with PATCH /api/domains/d-1/delivery {"webhookUrl": "https://…"}.', "Set one on the page Webhook."],
+    ['resume it with PATCH /api/domains/d-1/webhooks/d-1 {"action": "webhook"}.', "resume it on the page Webhook."],
     ["then call POST /api/domains/d-1/verify", 'then use "Verify" on the page of the domain'],
     ["then POST /api/domains/d-1/events/e-1/replay.", "then the page of the mail."],
     ["PATCH …/delivery, then POST …/replay", "The page Webhook, then the page of the mail"],

@@ -63,7 +63,10 @@ layer(Operations.layer(settings), { excludeTestServices: true })("An operational
         waiting: 0
       })
       assert.strictEqual(headers["webhook-id"], event.event_id)
-      assert.match(event.message, /is paused.*Repair the endpoint/)
+      assert.include(
+        event.message,
+        `Repair the endpoint, then resume it with PATCH /api/domains/${domainId}/webhooks/${domainId} {"action": "webhook"}`
+      )
       yield* delivery("delivered")
       const [entry] = (yield* list()).operational_events
       assert.deepStrictEqual(entry.event, event)

@@ -24,6 +24,7 @@ export const commands: ReadonlyArray<readonly [route: string, command: string]> 
   ["POST /api/domains/:id/webhook/test", "inlet webhooks test $1"],
   ["GET /api/domains/:id/webhooks", "inlet webhooks list $1"],
   ['PATCH /api/domains/:id/webhooks/:id {"action": "pull"}', "inlet webhooks update $1 $2 --action pull"],
+  ['PATCH /api/domains/:id/webhooks/:id {"action": "webhook"}', "inlet webhooks update $1 $2 --action webhook"],
   ["PATCH /api/domains/:id/webhooks/:id", "inlet webhooks update $1 $2"],
   ["DELETE /api/domains/:id/sender-rules/:id", "inlet senders remove $1 $2"],
   ["GET /api/domains/:id/sender-rules", "inlet senders list $1"],

@@ -22,7 +22,11 @@ export const WebhookHealth = ({
   const { error, isRunning, run } = useAction()
   const resume = () =>
     run(async () => {
-      await call("PATCH /api/domains/{id}/delivery", { path: [domain.id], body: { webhookUrl: domain.webhookUrl } })
+      // The id of the catch-all is that of its domain. The shown URL has no credentials, so it is not sent back.
+      await call("PATCH /api/domains/{id}/webhooks/{webhookId}", {
+        path: [domain.id, domain.id],
+        body: { action: "webhook" }
+      })
       await onChange()
     })
   return (

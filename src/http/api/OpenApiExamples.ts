@@ -72,7 +72,7 @@ export const operationalEvent = {
   workspace_id: "019b76da-a800-7000-8000-000000000008",
   occurred_at: time,
   message:
-    "The webhook of example.com is paused, because every attempt failed for days. 62 deliveries wait. Repair the endpoint, then set the same webhookUrl again with PATCH /api/domains/{id}/delivery. Inlet tries one delivery an hour meanwhile",
+    'The webhook of example.com is paused, because every attempt failed for days. 62 deliveries wait. Repair the endpoint, then resume it with PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "webhook"}. Inlet tries one delivery an hour meanwhile',
   domain_id: domainId,
   domain: "example.com",
   webhook_id: domainId,

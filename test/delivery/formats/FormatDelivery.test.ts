@@ -312,6 +312,36 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
     })
   )
 
+  it.effect("keeps the credentials and headers of a paused webhook that is resumed as its health check advises", () =>
+    Effect.gen(function* () {
+      const inlet = yield* Public.TestInlet
+      const receiver = yield* WebhookReceiver.make
+      const sql = yield* SqlClient.SqlClient
+      const { domainId, get, key, only, send } = yield* Hooked.of({
+        webhookUrl: receiver.url.replace("http://", "http://app:secret@"),
+        format: "raw",
+        raw: { headers: { "x-api-key": "k" } }
+      })
+      yield* send()
+      const { headers: before } = yield* receiver.next
+      yield* only(({ status }) => status === "delivered")
+      yield* sql`
+        UPDATE webhooks SET failing_since = now() - interval '5 days', paused_at = now(),
+          probe_at = now() + interval '1 hour'
+        WHERE id = ${domainId}
+      `
+      yield* send()
+      const { json } = yield* get("/health")
+      const checks: ReadonlyArray<{ readonly check: string; readonly remedy: string }> = json.checks
+      const advice = checks.find(({ check }) => check === "webhook")?.remedy ?? ""
+      const [, path = "", change = ""] = /Then resume it with PATCH (\S+) (\{.*\})/.exec(advice) ?? []
+      assert.strictEqual((yield* inlet.call("PATCH", path, { key, body: JSON.parse(change) })).status, 200)
+      const { headers } = yield* receiver.next
+      assert.deepStrictEqual([headers.authorization, headers["x-api-key"]], [before.authorization, "k"])
+      assert.isNull((yield* get()).json.webhook_paused_at)
+    })
+  )
+
   it.effect("fails by the schedule in a format that this process does not know, and sends nothing", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
