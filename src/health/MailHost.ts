@@ -2,15 +2,15 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { Dns, Host } from "effect/net"
 import * as Settings from "../Settings.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
-import { type Talk, talk } from "./SmtpProbe.ts"
+import { type Silent, type Talk, talk } from "./SmtpProbe.ts"
 
 /** The port where senders deliver. Tests use another one. */
 export const MailPort = Context.Reference("inlet/health/MailPort", { defaultValue: () => 25 })
 
-/** What answers at one address of the mail host. A string says why nothing did. */
+/** What answers at one address of the mail host, or why nothing did. */
 export interface Answer {
   readonly address: string
-  readonly talk: Talk | string
+  readonly talk: Talk | Silent
 }
 
 /** The mail host of this service, as this machine sees it. */
@@ -54,7 +54,7 @@ export class MailHost extends Context.Service<MailHost, { readonly look: Effect.
           addresses.slice(0, mostAddresses),
           (address) =>
             talk({ address, host, port, patience: Duration.sum(patience, greetingDelay) }).pipe(
-              Effect.catch(({ message }) => Effect.succeed(message)),
+              Effect.catch((silent) => Effect.succeed(silent)),
               Effect.map((said): Answer => ({ address, talk: said }))
             ),
           { concurrency: "unbounded" }

@@ -1,7 +1,7 @@
 import { DateTime } from "effect"
 import { error, type HealthCheck, ok, unknown, warning } from "./HealthCheck.ts"
 import type { Seen } from "./MailHost.ts"
-import type { ShownCertificate, Talk } from "./SmtpProbe.ts"
+import { type ShownCertificate, Silent, type Talk } from "./SmtpProbe.ts"
 
 const day = 86_400_000
 
@@ -15,7 +15,7 @@ const operator = "This is for the operator of the service"
 
 /** The checks of port 25, STARTTLS and the certificate. `isRelayed` if a relay has a key to hand mail over without it. */
 export const of = (seen: Seen, now: number, isRelayed: boolean): ReadonlyArray<HealthCheck> => {
-  const talks = seen.answers.flatMap(({ talk }) => (typeof talk === "string" ? [] : [talk]))
+  const talks = seen.answers.flatMap(({ talk }) => (talk instanceof Silent ? [] : [talk]))
   const greeted = talks.find((talk) => isOurs(talk, seen.host))
   const reached = port25(seen)
   return [
@@ -40,12 +40,19 @@ const port25 = (seen: Seen): HealthCheck => {
       : unknown("port25", message, `Retry in a minute. ${operator}: check the name servers of ${host}`)
   }
   const failures = answers.flatMap(({ address, talk }) => {
-    if (typeof talk === "string") return [`${address}: ${talk}`]
+    if (talk instanceof Silent) return [`${address}: ${talk.message}`]
     return isOurs(talk, host) ? [] : [`${address}: it greets with ${JSON.stringify(talk.greeting)}`]
   })
   const remedy = isNearby
     ? `${operator}: start it with the role smtp`
     : `${operator}: start it with the role smtp, and open port ${port}. Some networks do not let a machine reach its own public address, so test from another one. ${outside}`
+  if (!isNearby && answers.every(({ talk }) => talk instanceof Silent && talk.isUnreached)) {
+    return unknown(
+      "port25",
+      `This service cannot reach the mail server ${host} on port ${port} (${failures.join("; ")}). Senders may reach it`,
+      `Many clouds block outgoing connections to port 25, and some networks do not let a machine reach its own public address. Test from another network: nc -v ${host} ${port}. If that fails, too: ${operator}. Start it with the role smtp, and open port ${port}`
+    )
+  }
   if (failures.length === answers.length) {
     return error("port25", `The mail server ${host} does not answer on port ${port} (${failures.join("; ")})`, remedy)
   }

@@ -4,7 +4,22 @@ import { connect } from "node:tls"
 import { type Duration, Effect, Schema } from "effect"
 
 /** The server did not take part in the dialog. */
-class Silent extends Schema.TaggedError<Silent>()("Silent", { message: Schema.String }) {}
+export class Silent extends Schema.TaggedError<Silent>()("Silent", {
+  message: Schema.String,
+  /** True if no packet came back. A network may block it on the way out, so this says nothing about the server. */
+  isUnreached: Schema.Boolean
+}) {}
+
+/** Errors of a network that does not carry the connection to the server. The last two come without IPv6. */
+const unreached: ReadonlySet<string | undefined> = new Set([
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "EAFNOSUPPORT"
+])
+
+const silent = (message: string) => new Silent({ message, isUnreached: false })
 
 /** The certificate that a server shows after STARTTLS. */
 export interface ShownCertificate {
@@ -39,14 +54,15 @@ const reply = (socket: Socket) =>
       forget()
       resume(result)
     }
-    const fail = (message: string) => end(Effect.fail(new Silent({ message })))
+    const fail = (message: string) => end(Effect.fail(silent(message)))
     const onData = (bytes: Buffer) => {
       text += bytes.toString("latin1")
       const lines = text.split(/\r?\n/).slice(0, -1)
       if (lines.some((line) => !/^\d{3}-/.test(line))) end(Effect.succeed(lines))
       else if (text.length > mostBytes) fail("its reply does not end")
     }
-    const onError = ({ message }: Error) => fail(message)
+    const onError = ({ code, message }: NodeJS.ErrnoException) =>
+      end(Effect.fail(new Silent({ message, isUnreached: unreached.has(code) })))
     const onClose = () => fail("it closed the connection without an answer")
     socket.on("data", onData).once("error", onError).once("close", onClose)
     return Effect.sync(forget)
@@ -66,13 +82,13 @@ const handshake = (socket: Socket, host: string) =>
   Effect.callback<ShownCertificate, Silent>((resume) => {
     const secure = connect({ socket, servername: host, rejectUnauthorized: false })
     // Every error, for one without a listener would end the process.
-    secure.on("error", ({ message }) => resume(Effect.fail(new Silent({ message }))))
+    secure.on("error", ({ message }) => resume(Effect.fail(silent(message))))
     secure.once("secureConnect", () => {
       const certificate = secure.getPeerX509Certificate()
       secure.end("QUIT\r\n")
       resume(
         certificate === undefined
-          ? Effect.fail(new Silent({ message: "it shows no certificate" }))
+          ? Effect.fail(silent("it shows no certificate"))
           : Effect.succeed(described(certificate, host))
       )
     })
@@ -85,12 +101,14 @@ const described = (certificate: X509Certificate, host: string): ShownCertificate
   validTo: certificate.validToDate.getTime()
 })
 
-const dialog = Effect.fnUntraced(function* (address: string, port: number, host: string) {
-  const socket = yield* Effect.acquireRelease(
+const connection = (address: string, port: number) =>
+  Effect.acquireRelease(
     // An error between two replies would otherwise end the process.
     Effect.sync(() => createConnection({ host: address, port }).on("error", () => {})),
     (socket) => Effect.sync(() => socket.destroySoon())
   )
+
+const dialog = Effect.fnUntraced(function* (socket: Socket, host: string) {
   const [greeting] = yield* reply(socket)
   const none: Talk = { greeting: shown(greeting), offersStartTls: false, certificate: null }
   if (greeting === undefined || !/^220[ -]/.test(greeting)) return none
@@ -103,12 +121,12 @@ const dialog = Effect.fnUntraced(function* (address: string, port: number, host:
     Effect.flatMap(([line = ""]) =>
       /^220[ -]/.test(line)
         ? handshake(socket, host)
-        : Effect.fail(new Silent({ message: `it answers ${JSON.stringify(shown(line))} to STARTTLS` }))
+        : Effect.fail(silent(`it answers ${JSON.stringify(shown(line))} to STARTTLS`))
     ),
     Effect.catch(({ message }) => Effect.succeed(message))
   )
   return { ...none, offersStartTls: true, certificate }
-}, Effect.scoped)
+})
 
 /**
  * Says EHLO and STARTTLS to a mail server, and leaves before any mail. Fails with the reason if it does not greet in
@@ -126,8 +144,14 @@ export const talk = Effect.fn("SmtpProbe.talk")(
     readonly patience: Duration.Duration
     readonly port: number
   }) =>
-    Effect.timeoutOrElse(dialog(address, port, host), {
-      duration: patience,
-      orElse: () => Effect.fail(new Silent({ message: "it does not answer in time" }))
-    })
+    connection(address, port).pipe(
+      Effect.flatMap((socket) =>
+        Effect.timeoutOrElse(dialog(socket, host), {
+          duration: patience,
+          orElse: () =>
+            Effect.fail(new Silent({ message: "it does not answer in time", isUnreached: socket.connecting }))
+        })
+      ),
+      Effect.scoped
+    )
 )

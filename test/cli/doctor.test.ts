@@ -43,7 +43,7 @@ const server = (words: string) =>
     const port = yield* Ports.free
     yield* Effect.acquireRelease(
       Effect.callback<ReturnType<typeof createServer>>((resume) => {
-        const listening = createServer((socket) => socket.end(words))
+        const listening = createServer((socket) => socket.resume().end(words))
         listening.listen(port, "127.0.0.1", () => resume(Effect.succeed(listening)))
       }),
       (listening) => Effect.callback<void>((resume) => void listening.close(() => resume(Effect.void)))
@@ -143,6 +143,20 @@ describe("inlet doctor", () => {
       assert.match(closed, /^wrong port \d+: mx\.example\.com \(127\.0\.0\.1\) does not answer: .*ECONNREFUSED/)
       const [, , , foreign = ""] = yield* found(env, yield* server("SSH-2.0-x\r\n"))
       assert.include(foreign, 'is no mail server: it says "SSH-2.0-x"')
+    }).pipe(Effect.scoped, Effect.provide([DnsServer.layer, NodeServices.layer]))
+  )
+
+  it.live("only notes a mail host that this machine does not reach", () =>
+    Effect.gen(function* () {
+      const dns = yield* DnsServer
+      // An address of documentation, to which no network has a route.
+      yield* dns.answer("AAAA", "mx.example.com", { address: "2001:db8::1" })
+      const lines = yield* found({ ...production, DATA_DIR: yield* folder, DNS_SERVERS: dns.server }, 25)
+      const line = lines.find((finding) => finding.includes(" port 25: ")) ?? ""
+      assert.match(
+        line,
+        /^note port 25: This machine cannot reach mx\.example\.com \(2001:db8::1\): .* Many clouds block outgoing connections to port 25/
+      )
     }).pipe(Effect.scoped, Effect.provide([DnsServer.layer, NodeServices.layer]))
   )
 

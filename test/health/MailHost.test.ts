@@ -166,6 +166,18 @@ describe("The checks of the mail host", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("have no result if this machine does not reach the mail host", () =>
+    Effect.gen(function* () {
+      // An address of documentation, to which no network has a route.
+      const [first = "", ...others] = yield* checked(25, { "mx.example.com": { addresses: ["2001:db8::1"] } })
+      assert.match(
+        first,
+        /^unknown port25: This service cannot reach the mail server mx\.example\.com on port 25 \(2001:db8::1: .*\)\. Senders may reach it → Many clouds block outgoing connections to port 25, and some networks .*nc -v mx\.example\.com 25/
+      )
+      assert.deepStrictEqual(others, [])
+    })
+  )
+
   it.live("connect once for many requests", () =>
     Effect.gen(function* () {
       const { port, seen } = yield* mailServer("mx.example.com", 1)

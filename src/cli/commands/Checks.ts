@@ -1,6 +1,5 @@
 import { X509Certificate } from "node:crypto"
-import { createConnection } from "node:net"
-import { Clock, DateTime, Effect, FileSystem, Layer, Option, Path, Result, Schema } from "effect"
+import { Clock, DateTime, Duration, Effect, FileSystem, Layer, Option, Path, Result } from "effect"
 import { Dns, Host } from "effect/net"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../database/Database.ts"
@@ -9,6 +8,7 @@ import * as Rights from "../../database/Rights.ts"
 import * as ErrorOrigin from "../../ErrorOrigin.ts"
 import * as DurableFolder from "../../files/DurableFolder.ts"
 import { MailPort } from "../../health/MailHost.ts"
+import * as SmtpProbe from "../../health/SmtpProbe.ts"
 import * as Providers from "../../providers/Providers.ts"
 import * as Settings from "../../Settings.ts"
 import * as Tls from "../../smtp/Tls.ts"
@@ -26,7 +26,7 @@ const wrong = (about: string, says: string): Finding => ({ about, verdict: "wron
 const note = (about: string, says: string): Finding => ({ about, verdict: "note", says })
 
 /** Timeout of a check. */
-const patience = "10 seconds"
+const patience = Duration.seconds(10)
 
 /** One server without standbys is normal. Standbys that no commit waits for lack the last mail at a failover. */
 const ofStandbys = (server: string, { awaited, standbys }: Replication.Replication) => {
@@ -83,7 +83,8 @@ export const database = Effect.gen(function* () {
       WrongSecretsKey: ({ message }) => Effect.succeed(wrong("database", message)),
       SecretUnusable: ({ message }) => Effect.succeed(wrong("database", message)),
       PlatformError: ({ message }) => Effect.succeed(wrong("database", message)),
-      TimeoutError: () => Effect.succeed(wrong("database", `${where} does not answer within ${patience}`))
+      TimeoutError: () =>
+        Effect.succeed(wrong("database", `${where} does not answer within ${Duration.format(patience)}`))
     })
   )
 })
@@ -153,20 +154,6 @@ export const names = Effect.gen(function* () {
   ]
 })
 
-class Silent extends Schema.TaggedError<Silent>()("Silent", { message: Schema.String }) {}
-
-/** The greeting of the server at that address. */
-const greeting = (host: string, port: number) =>
-  Effect.callback<string, Silent>((resume) => {
-    const socket = createConnection({ host, port })
-    socket.once("data", (bytes) => resume(Effect.succeed(bytes.toString("latin1").split(/\r?\n/)[0] ?? "")))
-    socket.once("error", ({ message }) => resume(Effect.fail(new Silent({ message }))))
-    socket.once("close", () =>
-      resume(Effect.fail(new Silent({ message: "It closed the connection without an answer" })))
-    )
-    return Effect.sync(() => socket.destroy())
-  }).pipe(Effect.timeout(patience))
-
 /** Checks that the mail server answers at its public name. A provider's firewall is not visible from this machine. */
 export const port25 = Effect.gen(function* () {
   const dns = yield* Dns.Dns
@@ -175,17 +162,24 @@ export const port25 = Effect.gen(function* () {
   const found = yield* Effect.result(dns.lookup(Host.domainNameFromStringUnsafe(mxHost)))
   const [address] = Result.isSuccess(found) ? found.success : []
   if (address === undefined) return note(`port ${port}`, "not looked at: MX_HOST has no address")
-  const said = yield* Effect.result(greeting(String(address), port))
+  const said = yield* Effect.result(SmtpProbe.talk({ address: String(address), host: mxHost, patience, port }))
   const beyond = "From another network: nc -v"
   if (Result.isFailure(said)) {
-    return wrong(
-      `port ${port}`,
-      `${mxHost} (${address}) does not answer: ${ErrorOrigin.messageOf(said.failure)}. Start the service, and have your provider open the port. ${beyond} ${mxHost} ${port}`
-    )
+    const { isUnreached, message } = said.failure
+    return isUnreached
+      ? note(
+          `port ${port}`,
+          `This machine cannot reach ${mxHost} (${address}): ${message}. Many clouds block outgoing connections to port 25, and some networks do not let a machine reach its own public address, so senders may reach it. ${beyond} ${mxHost} ${port}`
+        )
+      : wrong(
+          `port ${port}`,
+          `${mxHost} (${address}) does not answer: ${message}. Start the service, and have your provider open the port. ${beyond} ${mxHost} ${port}`
+        )
   }
-  return /^220 /.test(said.success)
+  const { greeting } = said.success
+  return /^220[ -]/.test(greeting)
     ? good(`port ${port}`, `${mxHost} (${address}) answers from this machine. ${beyond} ${mxHost} ${port}`)
-    : wrong(`port ${port}`, `${mxHost} (${address}) is no mail server: it says ${JSON.stringify(said.success)}`)
+    : wrong(`port ${port}`, `${mxHost} (${address}) is no mail server: it says ${JSON.stringify(greeting)}`)
 })
 
 const day = 86_400_000
