@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { type Config, ConfigProvider, Effect, FileSystem, Schema } from "effect"
+import { type Config, ConfigProvider, Effect, FileSystem, Option, Schema } from "effect"
 import { Toml, Yaml } from "effect/encoding"
+import { Headers } from "effect/http"
 import { Deployment } from "kubernetes-models/apps/v1/Deployment"
 import { Ingress } from "kubernetes-models/networking.k8s.io/v1/Ingress"
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget"
 import { ConfigMap } from "kubernetes-models/v1/ConfigMap"
 import { Service } from "kubernetes-models/v1/Service"
+import * as ClientAddress from "../../src/http/requests/ClientAddress.ts"
 import * as Settings from "../../src/Settings.ts"
 import * as Needs from "../Needs.ts"
 import * as Program from "../Program.ts"
@@ -166,6 +168,17 @@ describe("deploy/fly.toml", () => {
       assert.strictEqual(fly.http_service.internal_port, http.port)
       assert.strictEqual(fly.mounts[0]?.destination, (yield* given(Settings.database, fly.env)).dataDirectory)
       assert.isNotEmpty(smtp.proxyFrom)
+    })
+  )
+
+  it.effect("takes the client from X-Forwarded-For as Fly sends it, and not the app or a claim", () =>
+    Effect.gen(function* () {
+      const { env } = yield* Schema.decodeUnknownEffect(Fly)(
+        yield* Effect.fromResult(Toml.parse(read("deploy/fly.toml")))
+      )
+      const { trustProxy } = yield* given(Settings.clients, env)
+      const headers = Headers.fromInput({ "x-forwarded-for": "192.0.2.1, 198.51.100.7, 66.241.125.9" })
+      assert.strictEqual(ClientAddress.of({ headers, remoteAddress: Option.none() }, trustProxy), "198.51.100.7")
     })
   )
 })
