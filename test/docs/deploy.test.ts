@@ -65,6 +65,15 @@ describe("deploy/kubernetes", () => {
     }
   })
 
+  it("leaves the limit of a request body to Inlet", () => {
+    const Annotated = Schema.Struct({
+      metadata: Schema.Struct({ annotations: Schema.Record(Schema.String, Schema.String) })
+    })
+    const ingress = documents.find(({ text }) => /^kind: Ingress$/m.test(text))?.json
+    const { metadata } = Schema.decodeUnknownSync(Annotated)(ingress)
+    assert.strictEqual(metadata.annotations["nginx.ingress.kubernetes.io/proxy-body-size"], "0")
+  })
+
   it.effect("has existing settings, runs every role, and may bind its ports", () =>
     Effect.gen(function* () {
       const [config] = documents.map(({ json }) => json as { kind: string; data: Record<string, string> })
