@@ -24,6 +24,8 @@ export type Mishap =
   | "endless answer"
   | "login page"
   | "page not found"
+  | "access denied"
+  | "quota exceeded"
 
 interface Kept {
   readonly bytes: Buffer
@@ -92,6 +94,10 @@ export class S3Server extends Context.Service<
           return send(response, { status: 200, headers: { ...html, etag: '"5f3e"' }, body: loginPage })
         case "page not found":
           return send(response, { status: 404, headers: html, body: Buffer.from("<h1>Not Found</h1>") })
+        case "access denied":
+          return send(response, error(403, "AccessDenied", "The key may not do this."))
+        case "quota exceeded":
+          return send(response, error(403, "QuotaExceeded", "The bucket is full."))
         case "hang":
           return
         case "cut request":

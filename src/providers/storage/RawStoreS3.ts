@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { DateTime, Effect, Layer, Option, Schema, Semaphore, Stream } from "effect"
 import type { DomainId } from "../../model/Domain.ts"
 import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
+import * as Elapsed from "../../schedule/Elapsed.ts"
 import { RawStore } from "./RawStore.ts"
 import { failed, missing } from "./RawStoreError.ts"
 import * as S3Api from "./S3Api.ts"
@@ -22,13 +23,30 @@ export interface Options extends S3Api.Bucket {
 /** Messages in pieces that are joined and sent at a time. One for 100 domains would otherwise take 100 times its memory. */
 const mostJoined = 16
 
+/** The object that tells whether the bucket takes writes. Outside of the messages, so that no list has it. */
+const trialKey = "writable"
+
+const trialBytes = new TextEncoder().encode(
+  "Inlet writes and removes this object to see whether the bucket takes mail\n"
+)
+
+/** How long a successful write is cached, because stores bill each one. */
+const trialEvery = "1 minute"
+
 /** Objects of an S3 store, named by their reference. */
 export const layer = ({ largest, segments, ...bucket }: Options) =>
   Layer.effect(
     RawStore,
     Effect.gen(function* () {
       const s3 = yield* S3Api.make(bucket)
-      yield* s3.list("inbound/", Option.none(), 1).pipe(Effect.mapError(unusable(bucket)))
+      const trial = Effect.andThen(s3.put(trialKey, trialBytes), s3.remove(trialKey))
+      const listed = Effect.asVoid(s3.list("inbound/", Option.none(), 1))
+      yield* Effect.mapError(Effect.andThen(listed, trial), unusable(bucket))
+      const [written, forget] = yield* Effect.cachedInvalidateWithTTL(Elapsed.ofLookup(trial), trialEvery)
+      const writable = Effect.andThen(
+        listed,
+        Effect.tapError(Elapsed.ofCache(written), () => forget)
+      ).pipe(Effect.mapError(failed))
 
       const joining = yield* Semaphore.make(mostJoined)
       const sent = (ref: RawRef, message: ReadonlyArray<Uint8Array>) => {
@@ -64,7 +82,7 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
 
       return RawStore.of({
         put,
-        writable: Effect.asVoid(Effect.mapError(s3.list("inbound/", Option.none(), 1), failed)),
+        writable,
         get: (ref, place) => (place === null ? getObject(ref) : segments.read(place, ownerOf(ref))),
         remove,
         removeDomain,

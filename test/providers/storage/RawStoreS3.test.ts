@@ -141,6 +141,26 @@ describe("An unreliable bucket", { concurrent: true }, () => {
     )
   }
 
+  it.live("is not writable while it can be listed and refuses uploads", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world()
+      yield* server.mishaps("put", "quota exceeded")
+      assert.include(yield* failure(raw.writable), "QuotaExceeded")
+      yield* raw.writable
+      yield* raw.writable
+      // One of the start, one that failed, and one that is cached.
+      assert.strictEqual(yield* server.asked("put"), 3)
+    })
+  )
+
+  it.live("has no object left of a write check", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world()
+      yield* raw.writable
+      assert.deepStrictEqual(yield* server.keys, [])
+    })
+  )
+
   it.live("stores nothing of an upload damaged in transit, and stores the retry", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
@@ -248,6 +268,20 @@ describe("The start with a bucket fails with one line about", () => {
         ),
         "S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: Forbidden: the key was withdrawn (AccessDenied, HTTP status 403)"
       )
+    })
+  )
+
+  it.live("a key without permission to put or delete objects", () =>
+    Effect.gen(function* () {
+      for (const operation of ["put", "remove"] as const) {
+        assert.strictEqual(
+          yield* refusal(
+            () => ({}),
+            (server) => server.mishaps(operation, "access denied")
+          ),
+          "S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: The key may not do this. (AccessDenied, HTTP status 403)"
+        )
+      }
     })
   )
 
