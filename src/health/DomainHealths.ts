@@ -49,7 +49,7 @@ export class DomainHealths extends Context.Service<
       const statistics = yield* DomainStatistics
       const usage = yield* WorkspaceUsage.make
       const { emailsPerDay } = yield* Settings.limits
-      const canStore = Effect.isSuccess(yield* Readiness.make)
+      const canStore = Effect.isSuccess(yield* Readiness.make("service"))
 
       /** The newest event by index, the last failure of the catch-all, which has the domain's id, and whether a relay has a key. */
       const last = SqlSchema.findOne({

@@ -15,9 +15,10 @@ const mostTime = "3 seconds"
 
 /**
  * Checks that the database answers, is no standby, keeps what it confirms, accepts writes, and lets the role write mail.
- * In processes that accept mail also checks the raw store. Fails with what does not work.
+ * Also checks the raw store: for `service` in every process, for `process` in those with the role smtp. Fails with what
+ * does not work.
  */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (scope: "process" | "service") {
   const sql = yield* SqlClient.SqlClient
   const raw = yield* RawStore
   const roles = yield* Settings.roles
@@ -51,7 +52,7 @@ export const make = Effect.gen(function* () {
     "Raw messages can't be written: see whether their disk is full (df, df -i) or their bucket gone"
   )
 
-  const writes = yield* Effect.all([database, ...(roles.includes("smtp") ? [store] : [])], {
+  const writes = yield* Effect.all([database, ...(scope === "service" || roles.includes("smtp") ? [store] : [])], {
     concurrency: "unbounded",
     discard: true
   }).pipe(

@@ -17,7 +17,7 @@ const unavailable = ({ message }: { readonly message: string }) =>
   HttpServerResponse.jsonUnsafe({ error: message }, { status: 503, headers: { "retry-after": "5" } })
 
 const routes = Layer.unwrap(
-  Effect.map(Readiness.make, (ready) =>
+  Effect.map(Readiness.make("process"), (ready) =>
     Layer.mergeAll(
       PrometheusMetrics.layerHttp({ path: "/metrics" }),
       HttpRouter.add("GET", "/health", Effect.succeed(ok)),

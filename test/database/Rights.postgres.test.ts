@@ -42,7 +42,7 @@ class Restored extends Context.Service<
 /** What a starting process says at `/ready`. */
 const ready = Effect.gen(function* () {
   const { url } = yield* Restored
-  return yield* Readiness.make.pipe(
+  return yield* Readiness.make("process").pipe(
     Effect.flatMap((ready) => Effect.match(ready, { onFailure: ({ message }) => message, onSuccess: () => "ready" })),
     Effect.provide([
       Database.layerPostgres(Redacted.make(url)),

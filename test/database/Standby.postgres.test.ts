@@ -18,7 +18,7 @@ const settings = (env: Readonly<Record<string, string>> = {}) =>
 
 /** The `/ready` answer of a process with this database. */
 const ready = (url: Redacted.Redacted) =>
-  Readiness.make.pipe(
+  Readiness.make("process").pipe(
     Effect.flatMap((look) => Effect.match(look, { onFailure: ({ message }) => message, onSuccess: () => "ready" })),
     Effect.provide([
       Layer.mock(RawStore, { writable: Effect.void, segments: Segments.none }),

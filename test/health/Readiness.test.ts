@@ -17,7 +17,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 /** The `/ready` answer of a process with these roles and a raw store that cannot be written. */
 const said = (roles: string, writable: RawStore["Service"]["writable"] = Effect.void) =>
-  Readiness.make.pipe(
+  Readiness.make("process").pipe(
     Effect.flatMap((ready) => Effect.match(ready, { onFailure: ({ message }) => message, onSuccess: () => "ready" })),
     Effect.provide([
       Layer.mock(RawStore, { writable, segments: Segments.none }),
@@ -56,7 +56,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("A process is ready", (
   it.effect("by one probe in 5 s for any number of requests", () =>
     Effect.gen(function* () {
       let looks = 0
-      const ready = yield* Readiness.make.pipe(
+      const ready = yield* Readiness.make("process").pipe(
         Effect.provide([
           Layer.mock(RawStore, { writable: Effect.sync(() => void looks++), segments: Segments.none }),
           ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))

@@ -8,7 +8,7 @@ export const layer = HttpApiBuilder.group(
   GroupApi.of(SystemApi),
   "system",
   Effect.fn(function* (handlers) {
-    const ready = yield* Readiness.make
+    const ready = yield* Readiness.make("process")
 
     return handlers.handleAll({
       health: () => Effect.succeed({ status: "ok" as const }),
