@@ -20,6 +20,8 @@ export interface Seen {
   readonly port: number
   /** True in development, where the mail server is looked for on this machine instead of in DNS. */
   readonly isNearby: boolean
+  /** True if Inlet orders the certificate of the mail host (`ACME_DIRECTORY`). */
+  readonly isOrdered: boolean
   /** Why DNS has no address, or null. */
   readonly problem: string | null
   readonly answers: ReadonlyArray<Answer>
@@ -48,6 +50,7 @@ export class MailHost extends Context.Service<MailHost, { readonly look: Effect.
       const standard = yield* MailPort
       const { greetingDelay, mxHost: host } = yield* Settings.smtp
       const nearby = yield* Settings.smtpNearby
+      const isOrdered = (yield* Settings.certificates) !== undefined
 
       const answersAt = (addresses: ReadonlyArray<string>, port: number) =>
         Effect.forEach(
@@ -65,14 +68,14 @@ export class MailHost extends Context.Service<MailHost, { readonly look: Effect.
           const at = nearby.lastIndexOf(":")
           const port = Number(nearby.slice(at + 1))
           const answers = yield* answersAt([nearby.slice(0, at).replace(/^\[|\]$/g, "")], port)
-          return { host, port, isNearby: true, problem: null, answers }
+          return { host, port, isNearby: true, isOrdered, problem: null, answers }
         }
         const found = yield* Effect.result(dns.lookup(Host.domainNameFromStringUnsafe(host)))
         if (found._tag === "Failure") {
-          return { host, port: standard, isNearby: false, problem: found.failure.reason, answers: [] }
+          return { host, port: standard, isNearby: false, isOrdered, problem: found.failure.reason, answers: [] }
         }
         const answers = yield* answersAt(found.success.map(String), standard)
-        return { host, port: standard, isNearby: false, problem: null, answers }
+        return { host, port: standard, isNearby: false, isOrdered, problem: null, answers }
       }).pipe(Effect.withSpan("MailHost.look"))
 
       return MailHost.of({ look: yield* Elapsed.cached(keptFor)(look) })

@@ -1,4 +1,5 @@
 import { DateTime } from "effect"
+import * as CertificateEnd from "../certificates/CertificateEnd.ts"
 import { error, type HealthCheck, ok, unknown, warning } from "./HealthCheck.ts"
 import type { Seen } from "./MailHost.ts"
 import { type ShownCertificate, Silent, type Talk } from "./SmtpProbe.ts"
@@ -13,6 +14,9 @@ const isOurs = ({ greeting }: Talk, host: string) => greeting.startsWith(`220 ${
 
 const operator = "This is for the operator of the service"
 
+/** Inlet refuses a start with both an ordered certificate and one in files. */
+const status = `${operator}: GET /admin/status says why Inlet could not renew it`
+
 /** The checks of port 25, STARTTLS and the certificate. `isRelayed` if a relay has a key to hand mail over without it. */
 export const of = (seen: Seen, now: number, isRelayed: boolean): ReadonlyArray<HealthCheck> => {
   const talks = seen.answers.flatMap(({ talk }) => (talk instanceof Silent ? [] : [talk]))
@@ -26,7 +30,7 @@ export const of = (seen: Seen, now: number, isRelayed: boolean): ReadonlyArray<H
           "Nothing, if all mail comes through the relay"
         )
       : reached,
-    ...(greeted === undefined ? [] : encryption(greeted, seen.host, now))
+    ...(greeted === undefined ? [] : encryption(greeted, seen, now))
   ]
 }
 
@@ -71,8 +75,9 @@ const port25 = (seen: Seen): HealthCheck => {
   )
 }
 
-const encryption = (talk: Talk, host: string, now: number): ReadonlyArray<HealthCheck> => {
+const encryption = (talk: Talk, seen: Seen, now: number): ReadonlyArray<HealthCheck> => {
   const { certificate, offersStartTls } = talk
+  const { host, isOrdered } = seen
   if (!offersStartTls) {
     return [
       warning(
@@ -87,24 +92,24 @@ const encryption = (talk: Talk, host: string, now: number): ReadonlyArray<Health
       error(
         "starttls",
         `The mail server ${host} offers STARTTLS, and it fails (${certificate ?? "no certificate"})`,
-        `${operator}: check SMTP_TLS_CERT and SMTP_TLS_KEY with inlet doctor`
+        isOrdered ? status : `${operator}: check SMTP_TLS_CERT and SMTP_TLS_KEY with inlet doctor`
       )
     ]
   }
   return [
     ok("starttls", `The mail server ${host} offers STARTTLS, so senders encrypt mail`),
-    dated(certificate, host, now)
+    dated(certificate, seen, now)
   ]
 }
 
 const dated = (
-  { isForHost, isSelfSigned, names, validTo }: ShownCertificate,
-  host: string,
+  { isForHost, isSelfSigned, names, validFrom, validTo }: ShownCertificate,
+  { host, isOrdered }: Seen,
   now: number
 ): HealthCheck => {
   const until = DateTime.formatIso(DateTime.makeUnsafe(validTo)).slice(0, 10)
   const left = Math.floor((validTo - now) / day)
-  const renew = `${operator}: renew the certificate in SMTP_TLS_CERT`
+  const renew = isOrdered ? status : `${operator}: renew the certificate in SMTP_TLS_CERT`
   if (left < 0) return error("certificate", `The certificate of ${host} ended on ${until}`, renew)
   if (!isForHost) {
     return warning(
@@ -113,7 +118,8 @@ const dated = (
       `${operator}: get a certificate for ${host} (MX_HOST)`
     )
   }
-  if (left < daysOfWarning)
+  // A certificate of a week is renewed every few days.
+  if (left < daysOfWarning && CertificateEnd.isLate({ validFrom, validTo }, now))
     return warning("certificate", `The certificate of ${host} ends on ${until}, in ${left} days`, renew)
   return ok(
     "certificate",

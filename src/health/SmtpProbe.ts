@@ -2,6 +2,7 @@ import type { X509Certificate } from "node:crypto"
 import { createConnection, type Socket } from "node:net"
 import { connect } from "node:tls"
 import { type Duration, Effect, Schema } from "effect"
+import type { Validity } from "../certificates/CertificateEnd.ts"
 
 /** The server did not take part in the dialog. */
 export class Silent extends Schema.TaggedError<Silent>()("Silent", {
@@ -22,12 +23,10 @@ const unreached: ReadonlySet<string | undefined> = new Set([
 const silent = (message: string) => new Silent({ message, isUnreached: false })
 
 /** The certificate that a server shows after STARTTLS. */
-export interface ShownCertificate {
+export interface ShownCertificate extends Validity {
   readonly isForHost: boolean
   readonly names: string
   readonly isSelfSigned: boolean
-  /** Milliseconds since 1970. */
-  readonly validTo: number
 }
 
 /** What a mail server answered. */
@@ -98,6 +97,7 @@ const described = (certificate: X509Certificate, host: string): ShownCertificate
   isForHost: certificate.checkHost(host) !== undefined,
   names: shown(certificate.subjectAltName?.replaceAll("DNS:", "") ?? certificate.subject),
   isSelfSigned: certificate.checkIssued(certificate),
+  validFrom: certificate.validFromDate.getTime(),
   validTo: certificate.validToDate.getTime()
 })
 

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto"
 import { Clock, Context, DateTime, type Duration, Effect, FileSystem, Layer, Option } from "effect"
+import * as CertificateEnd from "../certificates/CertificateEnd.ts"
 import { CurrentCertificate } from "../certificates/CurrentCertificate.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
@@ -15,18 +16,12 @@ export const Interval = Context.Reference<Duration.Input>("inlet/operations/Cert
   defaultValue: () => "1 hour"
 })
 
-interface Watched {
-  readonly end: number
-  readonly life: number
-}
-
 /** The first certificate of a PEM text. None if it is unreadable, which the mail server reports. */
 const parse = (pem: string) =>
   Effect.option(
-    Effect.try((): Watched => {
+    Effect.try((): CertificateEnd.Validity => {
       const { validFromDate, validToDate } = new X509Certificate(pem)
-      const end = validToDate.getTime()
-      return { end, life: end - validFromDate.getTime() }
+      return { validFrom: validFromDate.getTime(), validTo: validToDate.getTime() }
     })
   )
 
@@ -35,14 +30,8 @@ const inFile = Effect.fnUntraced(
     const fs = yield* FileSystem.FileSystem
     return yield* Effect.flatMap(fs.readFileString(file), parse)
   },
-  Effect.orElseSucceed(Option.none<Watched>)
+  Effect.orElseSucceed(Option.none<CertificateEnd.Validity>)
 )
-
-/**
- * Inlet renews its own certificates at two thirds of their life, so the last sixth means that renewals fail. That is
- * less than the thresholds for certificates of a few days.
- */
-const isLate = ({ end, life }: Watched, now: number) => end - now < life / 6
 
 /** Tells the operator that the certificate for STARTTLS ends soon. Runs beside the mail server, which has the file. */
 export const layer = Layer.effectDiscard(
@@ -60,9 +49,9 @@ export const layer = Layer.effectDiscard(
     const look = Effect.gen(function* () {
       const found = yield* tlsCertificate === undefined ? ordered : inFile(tlsCertificate)
       if (Option.isNone(found)) return
-      const { end } = found.value
+      const { validTo: end } = found.value
       const now = yield* Clock.currentTimeMillis
-      if (tlsCertificate === undefined && !isLate(found.value, now)) return
+      if (tlsCertificate === undefined && !CertificateEnd.isLate(found.value, now)) return
       const days = Math.floor((end - now) / dayMillis)
       const threshold = thresholds.find((most) => days < most)
       if (threshold === undefined) return

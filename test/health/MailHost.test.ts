@@ -166,6 +166,38 @@ describe("The checks of the mail host", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("name GET /admin/status for a late certificate that Inlet orders, and no file", () =>
+    Effect.gen(function* () {
+      const { port } = yield* mailServer("mx.example.com", 360)
+      const ordering = { ...production, ACME_DIRECTORY: "https://acme.example/directory", ACME_TERMS_AGREED: "true" }
+      const [, , line = ""] = yield* checked(port, undefined, ordering)
+      assert.match(line, /^warning certificate: .* → .*GET \/admin\/status/)
+      assert.notInclude(line, "SMTP_TLS_CERT")
+    }).pipe(Effect.scoped)
+  )
+
+  it("warn of a certificate of a week only in its last sixth", () => {
+    const day = 86_400_000
+    const certificate = {
+      isForHost: true,
+      names: "mx.example.com",
+      isSelfSigned: false,
+      validFrom: 0,
+      validTo: 7 * day
+    }
+    const talk = { greeting: "220 mx.example.com ESMTP", offersStartTls: true, certificate }
+    const seen = {
+      host: "mx.example.com",
+      port: 25,
+      isNearby: false,
+      isOrdered: true,
+      problem: null,
+      answers: [{ address: "192.0.2.1", talk }]
+    }
+    const statuses = [1, 5, 6].map((days) => MailHostChecks.of(seen, days * day, false).at(-1)?.status)
+    assert.deepStrictEqual(statuses, ["ok", "ok", "warning"])
+  })
+
   it.live("have no result if this machine does not reach the mail host", () =>
     Effect.gen(function* () {
       // An address of documentation, to which no network has a route.

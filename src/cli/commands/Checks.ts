@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto"
 import { Clock, DateTime, Duration, Effect, FileSystem, Layer, Option, Path, Result } from "effect"
 import { Dns, Host } from "effect/net"
 import { SqlClient } from "effect/sql"
+import * as CertificateEnd from "../../certificates/CertificateEnd.ts"
 import * as Database from "../../database/Database.ts"
 import * as Replication from "../../database/Replication.ts"
 import * as Rights from "../../database/Rights.ts"
@@ -213,7 +214,8 @@ export const certificate = Effect.gen(function* () {
   if (left < 0) return wrong("certificate", `SMTP_TLS_CERT: it ended on ${until}. Renew it`)
   if (checkHost(mxHost) === undefined) return wrong("certificate", `SMTP_TLS_CERT: it is not for ${mxHost} (MX_HOST)`)
   const age = Math.floor((now - Date.parse(validFrom)) / day)
-  return left < 14
+  const validity = { validFrom: Date.parse(validFrom), validTo: Date.parse(validTo) }
+  return left < 14 && CertificateEnd.isLate(validity, now)
     ? note("certificate", `SMTP_TLS_CERT: it ends in ${left} days, on ${until}. Renew it`)
     : good("certificate", `${age} days old, good until ${until}`)
 })
