@@ -90,7 +90,7 @@ export const database = Effect.gen(function* () {
   )
 })
 
-/** Checks that raw messages can be stored: the folder can be written and synced, or the bucket can be listed. */
+/** Checks that raw messages can be stored: the folder can be written and synced, or the bucket takes an object. */
 export const rawStore = Effect.gen(function* () {
   const { folder, kind } = yield* Settings.rawStore
   if (kind === "s3") {
