@@ -18,16 +18,25 @@ export interface SignedMessage {
   readonly arc: ARCData
 }
 
+const cr = 0x0d
+const lf = 0x0a
+
 /**
  * The message with CRLF for each bare LF of its body. The library does the same for each signature, with a promise for
  * each line.
  */
 const withLineEnds = (message: Buffer, headerBytes: number): Buffer => {
-  // One byte more, which says whether the first LF of the body is a bare one.
-  const at = Math.max(0, headerBytes - 1)
-  const body = message.toString("latin1", at)
-  const lines = body.replace(/(?<=[^\r])\n/g, "\r\n")
-  return lines.length === body.length ? message : Buffer.concat([message.subarray(0, at), Buffer.from(lines, "latin1")])
+  const isBare = (at: number) => message[at] === lf && message[at - 1] !== cr
+  let count = 0
+  for (let at = headerBytes; at < message.length; at++) if (isBare(at)) count++
+  if (count === 0) return message
+  const mended = Buffer.allocUnsafe(message.length + count)
+  let end = message.copy(mended, 0, 0, headerBytes)
+  for (let at = headerBytes; at < message.length; at++) {
+    if (isBare(at)) mended[end++] = cr
+    mended[end++] = message[at] ?? 0
+  }
+  return mended
 }
 
 /** Verifies a message of any form with the library. Its header has so many bytes. */
