@@ -7,7 +7,7 @@ export interface ThreadLimits {
   /** CPU time for parsing one message: a fixed part, and a part for each MiB. */
   readonly parseMilliseconds: number
   readonly parseMillisecondsPerMiB: number
-  /** Maximum time that a message waits for DNS answers about its sender, whose own timeout is 5 s. */
+  /** Maximum time that a message waits for DNS answers about its sender, whose own timeouts are 8 s together. */
   readonly checkMilliseconds: number
   /** Heap of one thread. The bytes of messages are outside of it. */
   readonly heapMegabytes: number
@@ -30,7 +30,7 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
   defaultValue: () => ({
     parseMilliseconds: 500,
     parseMillisecondsPerMiB: 500,
-    checkMilliseconds: 7_000,
+    checkMilliseconds: 10_000,
     heapMegabytes: 192,
     slowMilliseconds: 20,
     waitMilliseconds: 1_000,

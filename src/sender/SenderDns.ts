@@ -22,7 +22,7 @@ interface Limits {
 const usual: Limits = { milliseconds: 5_000, questions: 100 }
 
 /** For the policy of the author's domain, so that records of a stranger cannot use up what its queries need. */
-export const forPolicy: Limits = { milliseconds: 1_500, questions: 20 }
+export const forPolicy: Limits = { milliseconds: 3_000, questions: 20 }
 
 /** Node does not expose the TTL, so answers are cached for a short time. */
 const answersKeptMilliseconds = 60_000
