@@ -179,7 +179,9 @@ export class Reader extends Context.Service<
         (reading, claimed) =>
           loading.withPermits(
             tenantOf(claimed),
-            Math.min(memoryOf({ ...claimed, bytes: claimed.place?.bytes ?? messageBytes }), mostLoadedBytes)
+            claimed.place === null
+              ? Math.min(memoryOf({ ...claimed, bytes: messageBytes }), mostLoadedBytes / 2)
+              : Math.min(memoryOf({ ...claimed, bytes: claimed.place.bytes }), mostLoadedBytes)
           )(reading),
         (reading, claimed) => Effect.onExit(reading, leaveAfter(tenantOf(claimed), claimedOf(claimed)))
       )
