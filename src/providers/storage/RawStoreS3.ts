@@ -1,5 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { DateTime, Effect, Layer, Option, Schema, Semaphore, Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
 import type { DomainId } from "../../model/Domain.ts"
 import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
 import * as Elapsed from "../../schedule/Elapsed.ts"
@@ -23,8 +24,11 @@ export interface Options extends S3Api.Bucket {
 /** Messages in pieces that are joined and sent at a time. One for 100 domains would otherwise take 100 times its memory. */
 const mostJoined = 16
 
-/** The object that tells whether the bucket takes writes. Outside of the messages, so that no list has it. */
-const trialKey = "writable"
+/**
+ * The object that tells whether the bucket takes writes. Outside of the messages, so that no list has it, and of this
+ * process alone, because some stores take one write a second of an object.
+ */
+const trialKeyOf = (process: string) => `writable/${process}`
 
 const trialBytes = new TextEncoder().encode(
   "Inlet writes and removes this object to see whether the bucket takes mail\n"
@@ -39,14 +43,17 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
     RawStore,
     Effect.gen(function* () {
       const s3 = yield* S3Api.make(bucket)
-      const trial = Effect.andThen(s3.put(trialKey, trialBytes), s3.remove(trialKey))
+      const trialKey = trialKeyOf(SecureRandom.uuidV4Unsafe())
+      const trialPut = s3.put(trialKey, trialBytes)
       const listed = Effect.asVoid(s3.list("inbound/", Option.none(), 1))
-      yield* Effect.mapError(Effect.andThen(listed, trial), unusable(bucket))
+      yield* Effect.mapError(Effect.all([listed, trialPut, s3.remove(trialKey)], { discard: true }), unusable(bucket))
+      // Only the put tells whether the bucket takes mail.
+      const trial = Effect.andThen(trialPut, Effect.ignore(s3.remove(trialKey)))
       const [written, forget] = yield* Effect.cachedInvalidateWithTTL(Elapsed.ofLookup(trial), trialEvery)
-      const writable = Effect.andThen(
-        listed,
-        Effect.tapError(Elapsed.ofCache(written), () => forget)
-      ).pipe(Effect.mapError(failed))
+      const writable = Effect.all([listed, Effect.tapError(Elapsed.ofCache(written), () => forget)], {
+        concurrency: "unbounded",
+        discard: true
+      }).pipe(Effect.mapError(failed))
 
       const joining = yield* Semaphore.make(mostJoined)
       const sent = (ref: RawRef, message: ReadonlyArray<Uint8Array>) => {
