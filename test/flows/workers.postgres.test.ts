@@ -5,8 +5,6 @@ import { Array, ConfigProvider, Context, Deferred, Effect, Fiber, Layer, Redacte
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import * as Patience from "../../src/database/Patience.ts"
-import type { DomainId } from "../../src/model/Domain.ts"
-import type { EventId } from "../../src/model/InboundEvent.ts"
 import { catchAllOf } from "../../src/model/Webhook.ts"
 import * as Platform from "../../src/process/Platform.ts"
 import * as WebhookTarget from "../../src/webhooks/WebhookTarget.ts"
@@ -166,61 +164,92 @@ describe("Workers in separate processes", () => {
   )
 })
 
-/** Waits until another session waits for this transaction. Fails with the reason if the work ends instead. */
-const isBlocked = <A, E>(sql: SqlClient.SqlClient, work: Fiber.Fiber<A, E>) =>
-  eventually(
-    sql`SELECT 1 FROM pg_locks WHERE pg_blocking_pids(pid) @> ARRAY[pg_backend_pid()]`,
-    (rows) => rows.length > 0
-  ).pipe(Effect.raceFirst(Effect.andThen(Fiber.join(work), Effect.die(new Error("It did not wait")))))
+/** Waits until a query has a row. Fails with the reason if the work ends instead. */
+const meanwhile = <A, E, A2, E2>(work: Fiber.Fiber<A, E>, query: Effect.Effect<ReadonlyArray<A2>, E2>) =>
+  eventually(query, (rows) => rows.length > 0).pipe(
+    Effect.raceFirst(Effect.andThen(Fiber.join(work), Effect.die(new Error("It did not wait"))))
+  )
 
-/** The delivery after an answer that is stored while another transaction, which then goes on, has a lock that it needs. */
-const settledBeside = Effect.fnUntraced(function* (
-  statusCode: number,
-  lock: (sql: SqlClient.SqlClient, domainId: DomainId) => Effect.Effect<unknown, unknown>,
-  then: (sql: SqlClient.SqlClient, eventId: EventId) => Effect.Effect<unknown, unknown> = () => Effect.void
-) {
+/** The sessions that wait for this transaction. */
+const waiters = (sql: SqlClient.SqlClient) =>
+  sql`SELECT pid FROM pg_locks WHERE pg_blocking_pids(pid) @> ARRAY[pg_backend_pid()]`
+
+/** The sessions that wait for those. */
+const waitersOfWaiters = (sql: SqlClient.SqlClient) =>
+  sql`SELECT 1 FROM pg_locks JOIN (${waiters(sql)}) AS first ON pg_blocking_pids(pg_locks.pid) @> ARRAY[first.pid]`
+
+/** A claimed delivery, and what stores the outcome of its request. */
+const claimedOne = Effect.gen(function* () {
   const { sql, world } = yield* shared
   const queue = yield* Layer.build(Queues.layer()).pipe(Effect.provideContext(world))
   const { id } = yield* Deliveries.domain("http://hooks.example/").pipe(Effect.provideContext(world))
   const [event] = yield* Deliveries.pending(id, 1).pipe(Effect.provideContext(world))
   const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provideContext(queue))
   if (event === undefined || claimed === undefined) return assert.fail("nothing to settle")
-  const locked = yield* Deferred.make<void>()
-  const settling = yield* Deferred.await(locked).pipe(
-    Effect.andThen(Queues.settle(claimed, Queues.answered(statusCode))),
-    Effect.provideContext(queue),
-    Effect.forkScoped
-  )
-  yield* sql.withTransaction(
-    Effect.gen(function* () {
-      yield* lock(sql, id)
-      yield* Deferred.succeed(locked, undefined)
-      yield* isBlocked(sql, settling)
-      yield* then(sql, event)
-    })
-  )
-  yield* Fiber.join(settling)
-  return yield* Deliveries.delivery(event).pipe(Effect.provideContext(world))
+  return {
+    sql,
+    claimed,
+    domainId: id,
+    eventId: event,
+    settle: (statusCode: number) => Effect.provideContext(Queues.settle(claimed, Queues.answered(statusCode)), queue),
+    delivery: Effect.provideContext(Deliveries.delivery(event), world)
+  }
 })
 
 describe("A delivery outcome", () => {
   it.live("is recorded despite a deadlock with another transaction", () =>
     Effect.gen(function* () {
-      const { status } = yield* settledBeside(
-        200,
-        (sql, id) => sql`SELECT 1 FROM domains WHERE id = ${id} FOR NO KEY UPDATE`,
-        // PostgreSQL aborts the transaction that waits longer, which is the other one.
-        (sql, event) => sql`UPDATE deliveries SET due_at = due_at WHERE event_id = ${event}`
+      const { claimed, delivery, domainId, eventId, settle, sql } = yield* claimedOne
+      const [attemptListed, domainLocked, deliveryLocked] = [
+        yield* Deferred.make<void>(),
+        yield* Deferred.make<void>(),
+        yield* Deferred.make<void>()
+      ]
+      const settling = yield* Effect.all([Deferred.await(attemptListed), Deferred.await(domainLocked)]).pipe(
+        Effect.andThen(settle(200)),
+        Effect.forkScoped
       )
-      assert.strictEqual(status, "delivered")
+      const other = yield* Effect.gen(function* () {
+        // It looks for no deadlock itself, so PostgreSQL aborts the transaction of the outcome.
+        yield* sql`SET LOCAL deadlock_timeout = '10min'`
+        yield* sql`
+          INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok)
+          VALUES (gen_random_uuid(), ${eventId}, ${domainId}, ${claimed.attempt}, 'http://hooks.example/', now(), false)
+        `
+        yield* Deferred.succeed(attemptListed, undefined)
+        yield* Deferred.await(deliveryLocked)
+        yield* sql`UPDATE deliveries SET due_at = due_at WHERE event_id = ${eventId}`
+      }).pipe(sql.withTransaction, Effect.forkScoped)
+      // The outcome has its delivery, and waits for this lock until the other transaction waits for that delivery.
+      yield* Effect.gen(function* () {
+        yield* sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`
+        yield* Deferred.succeed(domainLocked, undefined)
+        yield* meanwhile(settling, waiters(sql))
+        yield* Deferred.succeed(deliveryLocked, undefined)
+        yield* meanwhile(settling, waitersOfWaiters(sql))
+      }).pipe(sql.withTransaction)
+      yield* Fiber.join(other)
+      yield* Fiber.join(settling)
+      assert.strictEqual((yield* delivery).status, "delivered")
+      yield* eventually(
+        sql`SELECT 1 FROM pg_stat_database WHERE datname = current_database() AND deadlocks = 1`,
+        (rows) => rows.length === 1
+      )
     })
   )
 
   it.live("of a failure waits for a change of its webhook, and leaves the delivery due at the new URL", () =>
     Effect.gen(function* () {
-      const { dueIn, status } = yield* settledBeside(401, (sql, id) =>
-        WebhookTarget.change(sql, catchAllOf(id), { action: "webhook", url: "http://hooks.example/new" })
-      )
+      const { delivery, domainId, settle, sql } = yield* claimedOne
+      const changed = yield* Deferred.make<void>()
+      const settling = yield* Effect.forkScoped(Effect.andThen(Deferred.await(changed), settle(401)))
+      yield* Effect.gen(function* () {
+        yield* WebhookTarget.change(sql, catchAllOf(domainId), { action: "webhook", url: "http://hooks.example/new" })
+        yield* Deferred.succeed(changed, undefined)
+        yield* meanwhile(settling, waiters(sql))
+      }).pipe(sql.withTransaction)
+      yield* Fiber.join(settling)
+      const { dueIn, status } = yield* delivery
       assert.strictEqual(status, "pending")
       assert.isAtMost(dueIn, 0)
     })

@@ -1,5 +1,17 @@
 import { assert, layer } from "@effect/vitest"
-import { Array, Config, ConfigProvider, Context, Duration, Effect, Fiber, Layer, Logger, Redacted } from "effect"
+import {
+  Array,
+  Config,
+  ConfigProvider,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Fiber,
+  Layer,
+  Logger,
+  Redacted
+} from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import { EventFeed } from "../../src/delivery/EventFeed.ts"
@@ -223,34 +235,52 @@ layer(Outage.layer, { excludeTestServices: true })("While PostgreSQL", (it) => {
   it.effect("aborts our transaction in a deadlock, the sender still receives 250", () =>
     Effect.gen(function* () {
       const { address, port, sql } = yield* Outage
-      // In a transaction the view keeps the connections of its first look, without those that are opened later.
-      const blocked = Effect.andThen(
-        sql`SELECT pg_stat_clear_snapshot()`,
-        sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-      )
+      const waiting = (sessions: number) =>
+        eventually(
+          // In a transaction the view keeps the connections of its first look, without those that are opened later.
+          Effect.andThen(
+            sql`SELECT pg_stat_clear_snapshot()`,
+            sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+          ),
+          (rows) => rows.length === sessions
+        )
       const [row] = yield* sql<{
         readonly id: string
       }>`SELECT workspace_id AS id FROM domains WHERE name = 'outage.example'`
       yield* retries("before")
+      yield* sql`
+        CREATE FUNCTION wait_for_other() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NEW; END $$
+      `
+      yield* sql`CREATE TRIGGER wait BEFORE INSERT ON inbound_emails FOR EACH ROW EXECUTE FUNCTION wait_for_other()`
 
-      let rounds = 0
-      const reply = yield* sql
-        .withTransaction(
-          Effect.gen(function* () {
-            rounds++
-            yield* sql`UPDATE daily_intake SET accepted = accepted WHERE workspace_id = ${row?.id ?? ""}`
-            // It writes the message key and then waits for the counter.
-            const delivering = yield* Effect.forkChild(Mailbox.deliver(port, address, message("deadlock")))
-            yield* eventually(blocked, (waiting) => waiting.length === 1)
-            // Now each waits for the other. PostgreSQL aborts the first one.
-            yield* sql`LOCK TABLE received_once IN SHARE ROW EXCLUSIVE MODE`
-            return delivering
-          })
-        )
-        .pipe(Effect.flatMap(Fiber.join))
-      assert.strictEqual(rounds, 1, "the other one has given up")
+      const [locked, keyWritten] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const other = yield* Effect.gen(function* () {
+        // It looks for no deadlock itself, so PostgreSQL aborts ours.
+        yield* sql`SET LOCAL deadlock_timeout = '10min'`
+        yield* sql`SELECT pg_advisory_xact_lock(1)`
+        yield* Deferred.succeed(locked, undefined)
+        yield* Deferred.await(keyWritten)
+        yield* sql`LOCK TABLE received_once IN SHARE ROW EXCLUSIVE MODE`
+      }).pipe(sql.withTransaction, Effect.forkScoped)
+      yield* Deferred.await(locked)
+      const delivering = yield* Effect.gen(function* () {
+        yield* sql`UPDATE daily_intake SET accepted = accepted WHERE workspace_id = ${row?.id ?? ""}`
+        // It writes the message key and then waits for the counter, until the other one waits for that key.
+        const delivering = yield* Effect.forkScoped(Mailbox.deliver(port, address, message("deadlock")))
+        yield* waiting(1)
+        yield* Deferred.succeed(keyWritten, undefined)
+        yield* waiting(2)
+        return delivering
+      }).pipe(sql.withTransaction)
+      yield* Fiber.join(other)
+      const reply = yield* Fiber.join(delivering)
       assert.match(reply, /^250 /)
       assert.strictEqual(yield* kept("deadlock"), 1)
+      yield* eventually(
+        sql`SELECT 1 FROM pg_stat_database WHERE datname = current_database() AND deadlocks = 1`,
+        (rows) => rows.length === 1
+      )
     })
   )
 })
