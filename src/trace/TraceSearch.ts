@@ -58,7 +58,6 @@ type Row = { readonly cut: Date | null } & (FoundMail | { readonly kind: null })
 
 /** Searches mail by index, or among a bounded number of the newest. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  const unread = UnreadSearch.make(sql)
   const columns = sql`id, inbound_email_id, sender, recipient, subject, received_at, read_at, position`
 
   const times = ({ since, until }: Wanted) => [
@@ -154,7 +153,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     until === undefined ? sql`'infinity'::timestamptz` : sql`${DateTime.toDateUtc(until)}::timestamptz`
 
   /** How far back walks that ended at their limit went, and always further than the walk before. */
-  const cutOf = (wanted: Wanted, most: number) => sql`
+  const cutOf = (wanted: Wanted, most: { readonly events: number; readonly unread: number }) => sql`
     SELECT max(reached) AS cut FROM (
       SELECT CASE
         WHEN min(read_at) < ${endOf(wanted)} THEN min(read_at)
@@ -167,22 +166,26 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       FROM (
         SELECT *, row_number() OVER (PARTITION BY walk, domain_id ORDER BY position) AS number FROM walked
       ) AS numbered
-      GROUP BY walk, domain_id HAVING count(*) >= ${sql.literal(`${most}`)}
+      GROUP BY walk, domain_id HAVING count(*) >= ${sql.literal(`${most.events}`)}
+      UNION ALL
+      SELECT least(min(received_at), ${endOf(wanted)} - interval '1 millisecond')
+      FROM waiting GROUP BY domain_id HAVING count(*) >= ${sql.literal(`${most.unread}`)}
     ) AS ended
   `
 
   const statement = (parts: {
     readonly walked: Fragment
-    readonly unread: Fragment
+    /** Messages that wait to be read. */
+    readonly waiting: Fragment
     readonly cut: Fragment
     readonly wanted: Wanted
     readonly limit: number
   }) => sql<Row>`
-    WITH walked AS MATERIALIZED (${parts.walked}), unread AS (${parts.unread}), bound AS (${parts.cut}),
+    WITH walked AS MATERIALIZED (${parts.walked}), waiting AS MATERIALIZED (${parts.waiting}), bound AS (${parts.cut}),
     found AS (
       SELECT DISTINCT 'event' AS kind, walked.id, received_at FROM walked
       WHERE ${sql.and([matching(parts.wanted), ...times(parts.wanted)])}
-      UNION ALL SELECT 'unread', id, received_at FROM unread
+      UNION ALL SELECT 'unread', id, received_at FROM waiting WHERE ${UnreadSearch.matching(sql, parts.wanted)}
     )
     SELECT bound.cut, newest.kind, newest.id, newest.received_at
     FROM bound LEFT JOIN (
@@ -195,18 +198,21 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ? sql``
       : sql`WHERE (received_at, id) < (${DateTime.toDateUtc(place.at)}::timestamptz, ${place.id}::uuid)`
 
-  const none = sql`SELECT NULL::uuid AS id, NULL::timestamptz AS received_at WHERE false`
+  const none = sql`
+    SELECT NULL::uuid AS domain_id, NULL::uuid AS id, NULL::timestamptz AS received_at, NULL::text AS mail_from,
+      NULL::text[] AS recipients
+    WHERE false
+  `
   const uncut = sql`SELECT NULL::timestamptz AS cut`
 
   const ofDomains = (domainIds: ReadonlyArray<DomainId>, wanted: Wanted, limit: number) => {
     const { from, messageId, only, subject, to, until } = wanted
     const isCompared = from !== undefined || subject !== undefined || (only !== undefined && to === undefined)
-    const most = isCompared
-      ? Math.max(leastOfDomain, Math.ceil(mostCompared / Math.max(1, domainIds.length)))
-      : limit + beyondPage
+    const compared = Math.max(leastOfDomain, Math.ceil(mostCompared / Math.max(1, domainIds.length)))
+    const most = isCompared ? compared : limit + beyondPage
     if (messageId !== undefined) {
       const walked = byMessage(messageId, domainIds, mostCompared)
-      return statement({ walked, unread: none, cut: uncut, wanted, limit })
+      return statement({ walked, waiting: none, cut: uncut, wanted, limit })
     }
     const recipient = to === undefined ? [] : [sql`lower(recipient) = lower(${to})`]
     const inStep = until === undefined ? [] : [sql`NOT ${isStray}`]
@@ -220,8 +226,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     ]
     return statement({
       walked: sql.join(" UNION ALL ", false)(walks.map((one) => sql`(${one})`)),
-      unread: subject === undefined ? unread({ domainIds, wanted, most, times: times(wanted) }) : none,
-      cut: cutOf(wanted, most),
+      waiting:
+        subject === undefined ? UnreadSearch.walk(sql, domainIds, { most: compared, times: times(wanted) }) : none,
+      cut: cutOf(wanted, { events: most, unread: compared }),
       wanted,
       limit
     })
@@ -231,31 +238,24 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const ofAll = (wanted: Wanted, limit: number) => {
     const { messageId } = wanted
     if (messageId !== undefined) {
-      return statement({ walked: byMessage(messageId, "all", mostCompared), unread: none, cut: uncut, wanted, limit })
+      return statement({ walked: byMessage(messageId, "all", mostCompared), waiting: none, cut: uncut, wanted, limit })
     }
     const newest = sql`
       SELECT id, received_at, mail_from, recipients, state FROM inbound_emails
       WHERE ${sql.and([sql`true`, ...times(wanted)])}
       ORDER BY received_at DESC LIMIT ${sql.literal(`${mostCompared}`)}
     `
-    const { from, subject, to } = wanted
     return statement({
       walked: sql`
         SELECT events.id, inbound_email_id, sender, recipient, subject, events.received_at, read_at
         FROM (${newest}) AS mail JOIN events ON events.inbound_email_id = mail.id
       `,
-      unread:
-        subject === undefined
+      waiting:
+        wanted.subject === undefined
           ? sql`
-            SELECT mail.id, mail.received_at FROM (${newest}) AS mail
+            SELECT mail.id, mail.received_at, mail_from, recipients FROM (${newest}) AS mail
             JOIN domains ON domains.id = (SELECT domain_id FROM inbound_emails WHERE inbound_emails.id = mail.id)
-            WHERE ${sql.and([
-              sql`state = 'received'`,
-              ...(from === undefined ? [] : [UnreadSearch.isFrom(sql)(sql`mail_from`, from)]),
-              ...(to === undefined
-                ? []
-                : [sql`lower(${to}) IN (SELECT lower(recipient) FROM unnest(recipients) AS recipient)`])
-            ])}
+            WHERE state = 'received'
           `
           : none,
       cut: sql`
