@@ -1,4 +1,5 @@
 import type { BriefEvent } from "../events/BriefEvent.ts"
+import type { Delivery } from "../model/Delivery.ts"
 
 /** The maximum length of names and subjects for a model. */
 const longestSubject = 120
@@ -14,21 +15,23 @@ export const shortAddress = (address: string) =>
   address.length <= longestAddress ? address : `…${address.slice(1 - longestAddress).toWellFormed()}`
 
 /** A mail in 60 to 120 tokens, without absent fields. */
-export const of = ({
-  attachments,
-  authentication,
-  delivery,
-  event_id,
-  extracted,
-  from,
-  receivedAt,
-  recipient,
-  sender,
-  spam,
-  subject,
-  textBytes,
-  trust
-}: BriefEvent) => {
+export const of = (
+  {
+    attachments,
+    authentication,
+    event_id,
+    extracted,
+    from,
+    receivedAt,
+    recipient,
+    sender,
+    spam,
+    subject,
+    textBytes,
+    trust
+  }: BriefEvent,
+  { reason }: Pick<Delivery, "reason">
+) => {
   const link = extracted?.links.find(({ confidence }) => confidence !== "low")
   return {
     event_id,
@@ -37,10 +40,7 @@ export const of = ({
     from: shortAddress(from),
     dmarc: authentication.dmarc,
     from_is_confirmed: trust?.aligned,
-    not_let_in:
-      delivery === "held"
-        ? trust?.reasons.find((reason) => reason === "sender_not_allowed" || reason === "sender_blocked")
-        : undefined,
+    not_let_in: reason,
     spam: spam ?? undefined,
     subject: cut(subject, longestSubject),
     sender: sender ?? undefined,

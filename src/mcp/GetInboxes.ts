@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Domains } from "../domains/Domains.ts"
+import type { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
 import type { Domain } from "../model/Domain.ts"
 import type { KeyLimit } from "../model/KeyLimit.ts"
@@ -9,11 +10,16 @@ import * as Tool from "./Tool.ts"
 /** Maximum domains in an answer. */
 const most = 25
 
-/** The next step before mail can arrive, if any. */
-const nextStep = ({ disabled_reason, id, mx_target, status, txt_name, txt_value }: Domain): string | undefined => {
+/** The next step before mail can arrive, if any. A read key can't verify a domain. */
+export const nextStep = (
+  { disabled_reason, id, mx_target, status, txt_name, txt_value }: Domain,
+  { scope }: Pick<CurrentWorkspace["Service"], "scope">
+): string | undefined => {
   switch (status) {
     case "pending_verification":
-      return `Ask the owner to publish the TXT record ${txt_name} = ${txt_value}, then POST /api/domains/${id}/verify`
+      return scope === "read"
+        ? `Ask the owner to publish the TXT record ${txt_name} = ${txt_value}, and to verify the domain`
+        : `Ask the owner to publish the TXT record ${txt_name} = ${txt_value}, then POST /api/domains/${id}/verify`
     case "mx_pending":
       return `Mail arrives once the MX record points to ${mx_target}. GET /api/domains/${id}/mx says whether it does`
     case "disabled":
@@ -45,7 +51,10 @@ export const add = Effect.gen(function* () {
       if (foremost.domains.length === 0 && limit === null) {
         return {
           inboxes: [],
-          next: `POST ${publicUrl}/api/instant-inbox with this key gives one; \`inlet inboxes create\` does too`
+          next:
+            workspace.scope === "read"
+              ? "This key only reads. Ask the owner of the workspace to create an inbox: `inlet inboxes create`"
+              : `POST ${publicUrl}/api/instant-inbox with this key gives one; \`inlet inboxes create\` does too`
         }
       }
       return {
@@ -53,7 +62,7 @@ export const add = Effect.gen(function* () {
           domain: domain.domain,
           status: domain.status,
           example: `${localPartFor(limit)}@${domain.domain}`,
-          next: nextStep(domain)
+          next: nextStep(domain, workspace)
         })),
         // A pattern is not from mail, but from the owner of the key.
         only: limit === null ? undefined : `This key sees only mail to addresses that ${limit.pattern} takes`,

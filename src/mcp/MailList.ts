@@ -23,7 +23,7 @@ export const of = Effect.fnUntraced(function* (
   let isCut = false
   yield* Stream.runForEachWhile(events.payloads(domainId, page.items), ({ delivery, payload, position }) =>
     Effect.sync(() => {
-      const mail = BriefMail.of(BriefEvent.of(payload, delivery.status))
+      const mail = BriefMail.of(BriefEvent.of(payload, delivery.status), delivery)
       bytes += Buffer.byteLength(JSON.stringify(mail))
       isCut = bytes > mostBytes && mails.length > 0
       if (isCut) return false

@@ -1,5 +1,8 @@
 import { Effect, Schema } from "effect"
+import * as PlainLines from "../content/codes/PlainLines.ts"
 import type * as Content from "../content/html/Content.ts"
+import * as Marked from "../content/html/Marked.ts"
+import type { BriefEvent } from "../events/BriefEvent.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import * as BriefMail from "./BriefMail.ts"
 import * as Parameters from "./Parameters.ts"
@@ -9,9 +12,13 @@ import * as Tool from "./Tool.ts"
 const usualChars = 6_000
 const longestSubject = 500
 
-/** The maximum length of a slice of text, and of a list of links. */
+/** The maximum length of a slice of text, and of a list of links with more than one. */
 const mostBytes = 8_000
 const mostLinkBytes = 4_000
+
+/** The maximum numbers of URLs in plain text, and of characters in one. */
+const mostUrls = 500
+const longestUrl = 8_192
 
 /** The part of a mail to search for all links. */
 const whole = { part: "visible", maxChars: 5_000_000, offset: 0 } as const
@@ -28,15 +35,30 @@ const ofPiece = ({ content, length, next_offset }: Content.Content, offset: numb
   return { content: told, next_offset: next !== null && next < length ? next : null }
 }
 
+interface Link {
+  readonly url: string
+  readonly text: string
+}
+
+/** The main links of a mail, and then all others in their order. In text without links, the URLs are links. */
+const linksOf = ({ extracted }: BriefEvent, { content, length, links }: Content.Content): ReadonlyArray<Link> => {
+  const main = (extracted?.links ?? []).map(({ confidence, text, url }) => {
+    const words = Marked.plain(text)
+    return { url, text: confidence === "low" ? Marked.as("uncertain", words) : words }
+  })
+  const others = links.length > 0 ? links : PlainLines.read(content, length, mostUrls, longestUrl).links
+  return [...new Map([...main, ...others].toReversed().map((link) => [link.url, link])).values()].toReversed()
+}
+
 /** The links from an index on, one a line. */
-const ofLinks = ({ links }: Content.Content, offset: number, maxChars: number) => {
+const ofLinks = (links: ReadonlyArray<Link>, offset: number, maxChars: number) => {
   const lines: Array<string> = []
   let bytes = 0
   for (const { text, url } of links.slice(offset)) {
     const line = `${offset + lines.length + 1}. ${text} ${url}`
     bytes += Buffer.byteLength(line) + 1
     if (bytes > Math.min(maxChars, mostLinkBytes) && lines.length > 0) break
-    lines.push(fitting(line, mostLinkBytes))
+    lines.push(line)
   }
   const next = offset + lines.length
   return { content: lines.join("\n"), next_offset: next < links.length ? next : null }
@@ -69,7 +91,7 @@ export const add = Effect.gen(function* () {
         from: BriefMail.shortAddress(brief.from),
         dmarc: brief.authentication.dmarc,
         subject: fitting(brief.subject, longestSubject),
-        ...(part === "links" ? ofLinks(content, offset, maxChars) : ofPiece(content, offset)),
+        ...(part === "links" ? ofLinks(linksOf(brief, content), offset, maxChars) : ofPiece(content, offset)),
         hidden_text: content.hidden.words > 0,
         uncertain_text: content.uncertain ? true : undefined,
         attachments:

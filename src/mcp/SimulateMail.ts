@@ -51,20 +51,26 @@ export const add = Effect.gen(function* () {
         (share) => Effect.sync(() => share.leave())
       )
       const draft = draftOf(mail, from)
-      const message = yield* simulation.compose(inbox, draft, { recipient, reserve: share.take })
-      const id = yield* simulation.receive(inbox, {
-        message,
-        recipient,
-        from: from ?? draft("").returnPath,
-        keep: share.keep
-      })
-      const events = yield* held(workspace, simulation.events(inbox, id, patience))
-      const [event] = Option.getOrElse(events, () => [])
-      if (event === undefined) {
-        return { inbound_email_id: id, next: "It is kept, and not read yet: list_mail has it in a moment" }
-      }
-      const { event_id } = yield* Effect.orDie(Schema.decodeEffect(EventIds)(event))
-      return { event_id }
+      // The slot comes first: a mail that is stored can't be refused, and a repeated call would store another.
+      return yield* held(
+        workspace,
+        Effect.gen(function* () {
+          const message = yield* simulation.compose(inbox, draft, { recipient, reserve: share.take })
+          const id = yield* simulation.receive(inbox, {
+            message,
+            recipient,
+            from: from ?? draft("").returnPath,
+            keep: share.keep
+          })
+          const events = yield* Effect.catch(simulation.events(inbox, id, patience), () => Effect.succeedNone)
+          const [event] = Option.getOrElse(events, () => [])
+          if (event === undefined) {
+            return { inbound_email_id: id, next: "It is kept, and not read yet: list_mail has it in a moment" }
+          }
+          const { event_id } = yield* Effect.orDie(Schema.decodeEffect(EventIds)(event))
+          return { event_id }
+        })
+      )
     })
   })
 })
