@@ -40,14 +40,16 @@ interface Link {
   readonly text: string
 }
 
-/** The main links of a mail, and then all others in their order. In text without links, the URLs are links. */
+/** The links in the order of their numbers in the text, and main links that are not among them. A URL in text is one. */
 const linksOf = ({ extracted }: BriefEvent, { content, length, links }: Content.Content): ReadonlyArray<Link> => {
   const main = (extracted?.links ?? []).map(({ confidence, text, url }) => {
     const words = Marked.plain(text)
     return { url, text: confidence === "low" ? Marked.as("uncertain", words) : words }
   })
-  const others = links.length > 0 ? links : PlainLines.read(content, length, mostUrls, longestUrl).links
-  return [...new Map([...main, ...others].toReversed().map((link) => [link.url, link])).values()].toReversed()
+  const inText = links.length > 0 ? links : PlainLines.read(content, length, mostUrls, longestUrl).links
+  const found = new Map<string, Link>()
+  for (const link of [...inText, ...main]) if (!found.has(link.url)) found.set(link.url, link)
+  return [...found.values()]
 }
 
 /** The links from an index on, one a line. */

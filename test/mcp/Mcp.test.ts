@@ -178,7 +178,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
     it.effect("with read scope waits and reads, and simulates nothing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
-        const { address, key } = yield* inlet.inbox()
+        const { address, domainId, key } = yield* inlet.inbox()
         yield* Mail.send(inlet.smtpPort, { to: address, text: "Your verification code is 739204." })
         const { json } = yield* inlet.call("POST", "/api/workspaces/keys", { key, body: { scope: "read" } })
         const client = yield* McpClient.two(inlet.url, json.api_key, { pin: "2026-07-28" })
@@ -189,6 +189,8 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
         assert.isTrue(isError)
         assert.match(text, /A read key .* simulate_mail requires the workspace's own key/)
         assert.lengthOf((yield* client.call("list_mail")).json.mails, 1)
+        yield* inlet.call("DELETE", `/api/domains/${domainId}`, { key })
+        assert.match((yield* client.call("get_inboxes")).json.next, /^This key only reads\. Ask the owner/)
       })
     )
 
@@ -230,6 +232,25 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
         yield* OpenWaits.are(0)
         const free = yield* send(callOf("wait_for_code", { seconds: 0 }))
         assert.isUndefined(free.json.result.isError)
+      })
+    )
+
+    it.effect("of a simulated mail begins before the mail is stored, so a refused call stores none", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { key } = yield* inlet.inbox()
+        const { send } = yield* session(key)
+        for (const id of [11, 12]) yield* Effect.forkChild(send(callOf("wait_for_code", { seconds: 55 }, id)))
+        yield* OpenWaits.are(2)
+        const refused = yield* send(callOf("simulate_mail", { subject: "Once" }))
+        assert.match(refused.json.result.content[0].text, /^2 waits and streams are open/)
+        for (const requestId of [11, 12])
+          yield* send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } })
+        yield* OpenWaits.are(0)
+        assert.isUndefined((yield* send(callOf("simulate_mail", { subject: "Twice" }))).json.result.isError)
+        const { text } = yield* send(callOf("list_mail"))
+        assert.include(text, "Twice")
+        assert.notInclude(text, "Once")
       })
     )
 
@@ -358,10 +379,31 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
             .map((line) => line.slice(line.lastIndexOf(" ") + 1)),
           urls
         )
+        assert.strictEqual(links.length, new Set(links).size)
         const small = yield* whole("visible", { max_chars: 700 })
         const large = yield* whole("visible", { max_chars: 8_000 })
         assert.isAbove(small.length, large.length)
         assert.strictEqual(small.join(""), large.join(""))
+      })
+    )
+
+    it.effect("in plain text has links, long ones whole", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { address, domainId, key } = yield* inlet.inbox()
+        const main = `https://acme.example/verify?token=${"Zx9".repeat(500)}`
+        const text = `News: https://acme.example/news\n\nConfirm your email address:\n${main}\n`
+        yield* Mail.send(inlet.smtpPort, { to: address, subject: "Confirm your email address", text })
+        const [event] = yield* Mailbox.events({ key, domainId })
+        const client = yield* McpClient.one(inlet.url, key)
+        const { json: waited } = yield* client.call("wait_for_mail", { has: "link" })
+        assert.deepStrictEqual(waited.mails[0].link, { kind: "verify", read: "part=links" })
+        const { json: links } = yield* client.call("read_mail", { event_id: event.event_id, part: "links" })
+        assert.deepStrictEqual(links.content.split("\n"), [
+          "1. News https://acme.example/news",
+          `2. Confirm your email address ${main}`
+        ])
+        assert.isNull(links.next_offset)
       })
     )
   })

@@ -424,6 +424,43 @@ layer(
     })
   )
 
+  it.effect("finds a mail that is not parsed yet behind many others", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      const unread = (count: number, newestAgo: string, address: string, from: string) => sql`
+        INSERT INTO inbound_emails (
+          id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, leased_until, trace_bytes
+        )
+        SELECT gen_random_uuid(), ${inbox.domainId}, now() - ${newestAgo}::interval - number * interval '1 second',
+          ''::bytea, ${from}, 'sender.example', '127.0.0.1', ARRAY[${address}], 'received', now() + interval '1 hour', 0
+        FROM generate_series(1, ${count}::int) AS number
+      `
+      const wanted = `wanted@${inbox.domain}`
+      yield* unread(1, "1 day", wanted, "friend@friend.example")
+      yield* unread(300, "1 minute", `other@${inbox.domain}`, "sender@sender.example")
+      for (const query of [{ to: wanted }, { from: "friend.example" }, { to: wanted, from: "friend@friend.example" }]) {
+        const { entries } = yield* search(inbox.key, query)
+        assert.deepStrictEqual(
+          entries.map(({ recipient, summary }: Entry) => [recipient, summary]),
+          [[wanted, "Waits to be parsed"]]
+        )
+      }
+      // More than one search compares.
+      yield* unread(6_000, "1 hour", `other@${inbox.domain}`, "sender@sender.example")
+      const found: Array<Entry> = []
+      let cursor: string | null = ""
+      for (let pages = 0; cursor !== null && pages < 5; pages++) {
+        const page: Answer["json"] = yield* search(inbox.key, { to: wanted, ...(cursor === "" ? {} : { cursor }) })
+        found.push(...page.entries)
+        cursor = page.next_cursor
+      }
+      assert.isNull(cursor)
+      assert.lengthOf(found, 1)
+    })
+  )
+
   it.effect("pages through mail and refusals without gaps and repetitions", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -292,6 +292,21 @@ layer(Layer.merge(TestInlet.layer({ REPLAYS_PER_MINUTE: "0", SENDER_CHECKS: "fal
     })
   )
 
+  it.effect("of mail that no webhook takes is told to agents until its release", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { call, key, mail, rule } = yield* withDomain()
+      yield* rule({ list: "allow", value: "partner.example" })
+      const { event_id } = yield* mail(eve)
+      const client = yield* McpClient.one(inlet.url, key)
+      const hold = Effect.map(client.call("list_mail", { held: true }), ({ json }) => json.mails[0].not_let_in)
+      assert.strictEqual(yield* hold, "sender_not_allowed")
+      const released = yield* call("POST", `/events/${event_id}/release`, {})
+      assert.deepInclude(released.json.delivery, { status: "held" })
+      assert.isUndefined(yield* hold)
+    })
+  )
+
   it.effect("is made by a release with allow, for a confirmed author that no rule blocks", () =>
     Effect.gen(function* () {
       const { call, mail, rule } = yield* withDomain()
