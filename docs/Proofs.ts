@@ -788,8 +788,9 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/retention/RawErasures.test.ts", "after the operator releases the name, and after a workspace is removed"],
       [
         "test/retention/RawErasures.test.ts",
-        "also after the worker died during the erasure, or when its segment is gone"
+        "also after the worker died during the erasure, and not in a segment that expired"
       ],
+      ["test/retention/RawErasures.test.ts", "later, if its segment is missing meanwhile, as without its disk"],
       [
         "test/retention/RawErasures.postgres.test.ts",
         "even if its row commits while the removal of its domain waits for it"
@@ -824,6 +825,20 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "A wrong setting removes no mail",
+    tests: [
+      ["test/providers/storage/RawStore.test.ts", "belongs to the first database that asks"],
+      [
+        "test/retention/Sweeper.test.ts",
+        "knows a raw store of another database by its mark, and says how to give it up"
+      ],
+      [
+        "test/retention/Sweeper.test.ts",
+        "sweeps at its start and every 10 min, orphans daily, survives a failed sweep, and spares a foreign raw store"
+      ]
+    ]
+  },
+  {
     promise: "A raw message is returned unchanged or with an error",
     tests: [
       ["test/providers/storage/Segments.test.ts", "with a changed byte"],
@@ -833,6 +848,10 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/reading/Reader.test.ts",
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the title stands so in the test
         "makes an event of the envelope of a message in ${where} that was ${what}, and serves no bytes of it"
+      ],
+      [
+        "test/reading/Reader.test.ts",
+        "parses a message in full whose raw message is missing, and comes back within a day"
       ],
       [
         "test/providers/storage/RawStoreS3.test.ts",

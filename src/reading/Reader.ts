@@ -1,9 +1,10 @@
-import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, PartitionedSemaphore } from "effect"
+import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, PartitionedSemaphore } from "effect"
 import { isUnreachable } from "../database/Database.ts"
 import * as FailureLog from "../database/FailureLog.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { type Spam, unscanned } from "../model/Spam.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import { RawStoreError } from "../providers/storage/RawStoreError.ts"
 import * as Settings from "../Settings.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
 import * as LoopGuard from "../trust/LoopGuard.ts"
@@ -224,9 +225,27 @@ export class Reader extends Context.Service<
 const rewriteAfter = "2 seconds"
 const mostRewrites = 15
 
-/** Loads the bytes of a message. If they were removed or damaged, the envelope is still an event. */
+/**
+ * Loads the bytes of a message. If they are damaged, or were missing for a day, the envelope is still an event. A day,
+ * because the folder may not be mounted, or be another machine's.
+ */
 const loadFrom = (raw: RawStore["Service"], mail: Mail) =>
-  Effect.catchTag(StoredMessage.load(raw, mail), ["NotFound", "Damaged"], () => Effect.succeed(new Uint8Array()))
+  StoredMessage.load(raw, mail).pipe(
+    Effect.catchTag("NotFound", () =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        now - mail.receivedAt < Duration.toMillis(looksFor) ? Effect.fail(notThere) : Effect.succeed(new Uint8Array())
+      )
+    ),
+    Effect.catchTag("Damaged", () => Effect.succeed(new Uint8Array()))
+  )
+
+const looksFor = Duration.days(1)
+
+const notThere = new RawStoreError({
+  cause: new Error(
+    "The raw message is missing. Is RAW_DIR mounted and the same for all processes, and S3_BUCKET the right one? After a day the mail becomes an event of its envelope"
+  )
+})
 
 /** Missing bytes and an outage are not the message's fault, so it is parsed in full afterwards. */
 const logged = <E>(attempts: ReadAttempts.ReadAttempts, mail: Pick<Mail, "id">, reading: Effect.Effect<void, E>) =>

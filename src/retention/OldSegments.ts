@@ -34,6 +34,8 @@ export const make = Effect.gen(function* () {
 
   const removeAmong = Effect.fnUntraced(function* (old: ReadonlyArray<Segment>) {
     const gone = yield* unreferred({ ids: old.map(({ id }) => id), opened: old.map(({ openedAt }) => openedAt) })
+    // Nothing is left to erase in them. Before the files, or an erasure would look for one that is gone.
+    yield* sql`DELETE FROM raw_erasures WHERE segment = ANY(${gone.map(({ id }) => id)}::uuid[])`
     const removals = yield* Effect.forEach(gone, ({ id }) =>
       segments.remove(id).pipe(
         Effect.as(1),

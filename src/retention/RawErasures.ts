@@ -1,7 +1,9 @@
-import { Effect, Layer, Schema } from "effect"
+import { Clock, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { InboundEmailId } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as Segments from "../providers/storage/Segments.ts"
+import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DueWork } from "../schedule/DueWork.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
@@ -9,6 +11,9 @@ import * as Elapsed from "../schedule/Elapsed.ts"
 /** Limits of one round, because incoming mail uses the same disk. */
 const mostRecords = 512
 const mostBytes = 4 * 1024 * 1024
+
+/** Without a retention, a segment that is missing for longer is not looked for. */
+const usualDays = 30
 
 const Due = Schema.Struct({
   segment: Schema.String,
@@ -21,6 +26,8 @@ const Due = Schema.Struct({
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { segments } = yield* RawStore
+  const { retentionDays } = yield* Settings.limits
+  const longest = Duration.toMillis(Duration.days((retentionDays || usualDays) + 1))
 
   // After an error or the death of a worker it is due again in 1 min. Deletes by the locked rows' keys, because a
   // join could be planned as a scan of the whole table for each.
@@ -42,13 +49,17 @@ export const make = Effect.gen(function* () {
   })
 
   const eraseIn = Effect.fnUntraced(function* (segment: string, due: ReadonlyArray<typeof Due.Type>) {
-    yield* segments.erase(
+    const isThere = yield* segments.erase(
       segment,
       due.map(({ inboundEmailId, rawAt, rawBytes }) => ({ id: inboundEmailId, at: Number(rawAt), bytes: rawBytes }))
     )
-    yield* sql`
-      DELETE FROM raw_erasures WHERE segment = ${segment} AND raw_at = ANY(${due.map(({ rawAt }) => rawAt)}::bigint[])
-    `
+    const these = sql`segment = ${segment} AND raw_at = ANY(${due.map(({ rawAt }) => rawAt)}::bigint[])`
+    const age = (yield* Clock.currentTimeMillis) - Segments.openedMillis(segment)
+    if (isThere || age > longest) return yield* sql`DELETE FROM raw_erasures WHERE ${these}`
+    yield* Effect.logError(
+      `The segment ${segment} with mail of a removed domain is missing. Is RAW_DIR mounted, and the same for all processes? Inlet looks for it again in an hour`
+    )
+    return yield* sql`UPDATE raw_erasures SET due_at = now() + interval '1 hour' WHERE ${these}`
   })
 
   return Effect.gen(function* () {

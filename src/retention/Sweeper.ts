@@ -16,6 +16,7 @@ import * as GivenCodes from "../workspaces/GivenCodes.ts"
 import * as IdempotencyKeys from "../workspaces/IdempotencyKeys.ts"
 import * as ExpiredMail from "./ExpiredMail.ts"
 import * as OldSegments from "./OldSegments.ts"
+import * as StoreOwner from "./StoreOwner.ts"
 import * as SweeperClock from "./SweeperClock.ts"
 import * as WithoutRow from "./WithoutRow.ts"
 
@@ -34,6 +35,8 @@ export class Sweeper extends Context.Service<
   {
     /** Whether a round may remove anything: not for a day after the clock has moved by more than a day. */
     readonly mayRemove: Effect.Effect<boolean>
+    /** Whether the raw store is of this database. What no row knows is removed from no other. */
+    readonly ownsStore: Effect.Effect<boolean>
     /** Expired messages, events and attempts, with their raw messages. Returns the number of messages. */
     readonly expired: Effect.Effect<number>
     /** Segments of the log whose messages have all expired. Returns their number. */
@@ -151,6 +154,7 @@ export class Sweeper extends Context.Service<
 
       return Sweeper.of({
         mayRemove: yield* SweeperClock.make,
+        ownsStore: yield* StoreOwner.make,
         demos,
         expired,
         segments: yield* OldSegments.make,
@@ -181,11 +185,12 @@ export const layerWorker = Layer.effectDiscard(
     const failed = (name: string) => `Sweeping ${name} failed; it is tried again`
     const sweep = <A>(name: string, work: Effect.Effect<A>) =>
       BackgroundLoop.survive(failed(name), Patience.forMuch(work))
+    const ofOwn = <A>(work: Effect.Effect<A>) => Effect.when(work, sweeper.ownsStore)
     yield* BackgroundLoop.every(
       "10 minutes",
       failed("what is past its time"),
       sweep("expired mail", sweeper.expired).pipe(
-        Effect.andThen(sweep("old segments", sweeper.segments)),
+        Effect.andThen(sweep("old segments", ofOwn(sweeper.segments))),
         Effect.andThen(sweep("demo inboxes", sweeper.demos)),
         Effect.andThen(sweep("leftovers", sweeper.leftovers)),
         Effect.when(sweeper.mayRemove)
@@ -197,7 +202,7 @@ export const layerWorker = Layer.effectDiscard(
         BackgroundLoop.every(
           "1 day",
           failed("orphans"),
-          Effect.when(Patience.forMuch(sweeper.orphans), sweeper.mayRemove)
+          Effect.when(Patience.forMuch(ofOwn(sweeper.orphans)), sweeper.mayRemove)
         )
       ),
       Effect.forkScoped

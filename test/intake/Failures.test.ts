@@ -46,6 +46,7 @@ class FailingStore extends Context.Service<
           return null
         }),
         writable: Effect.void,
+        owner: Effect.succeed,
         get: (ref) => new RawStoreError({ cause: `${ref} can't be read` }),
         remove: (ref) => Ref.update(kept, (refs) => new Set([...refs].filter((other) => other !== ref))),
         removeDomain: () => Effect.void,

@@ -349,11 +349,29 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
     })
   )
 
-  it.effect("makes an event of the envelope if the raw message is missing", () =>
+  it.effect("parses a message in full whose raw message is missing, and comes back within a day", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
       const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address] })
+      yield* eventually(state(id), (row) => row?.held === true)
+      yield* eventually(state(id), (row) => row?.readAttempts === 1)
+      yield* keep(inbox.domainId, id, messageOf("mounted again"))
+      yield* endLease(id)
+      yield* untilRead(id)
+      const [event] = yield* Mailbox.events(inbox)
+      assert.deepInclude(event, { parse: "full", subject: "mounted again" })
+    })
+  )
+
+  it.effect("makes an event of the envelope if the raw message is missing for a day", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+      yield* sql`UPDATE inbound_emails SET received_at = received_at - interval '25 hours' WHERE id = ${id}`
+      yield* endLease(id)
       yield* untilRead(id)
       const [event] = yield* Mailbox.events(inbox)
       assert.deepInclude(event, {

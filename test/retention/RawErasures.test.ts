@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmdirSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Logger } from "effect"
+import { Clock, Duration, Effect, Logger } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Segments from "../../src/providers/storage/Segments.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as RawLog from "../RawLog.ts"
@@ -73,10 +74,11 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true 
       })
     )
 
-    it.effect("also after the worker died during the erasure, or when its segment is gone", () =>
+    it.effect("also after the worker died during the erasure, and not in a segment that expired", () =>
       Effect.gen(function* () {
         const { folder } = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
+        const expired = (yield* Clock.currentTimeMillis) - Duration.toMillis("32 days")
         const inbox = yield* inboxWith("broken off")
         const id = (yield* Mailbox.onDisk(inbox.domainId))[0] ?? ""
         const record = (yield* RawLog.records(`${folder}/raw`)).find((record) => record.id === id)
@@ -84,9 +86,27 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true 
         yield* sql`
           INSERT INTO raw_erasures (segment, raw_at, raw_bytes, inbound_email_id, due_at) VALUES
             (${record.segment}, ${record.at}, ${record.message.byteLength}, ${id}, now() + interval '1 second'),
-            (gen_random_uuid(), 0, 100, gen_random_uuid(), now())
+            (${Segments.idAt(expired, new Uint8Array(10))}, 0, 100, gen_random_uuid(), now())
         `
         yield* isForgotten("broken off@sender.example")
+        yield* eventually(erasures, ({ length }) => length === 0)
+      })
+    )
+
+    it.effect("later, if its segment is missing meanwhile, as without its disk", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const folder = `${inlet.folder}/raw/segments`
+        const inbox = yield* inboxWith("on an absent disk")
+        yield* Mailbox.events(inbox)
+        renameSync(folder, `${folder}-elsewhere`)
+        yield* inlet.call("DELETE", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+        const waiting = sql`SELECT 1 FROM raw_erasures WHERE due_at > now() + interval '50 minutes'`
+        yield* eventually(waiting, ({ length }) => length === 1)
+        renameSync(`${folder}-elsewhere`, folder)
+        yield* sql`UPDATE raw_erasures SET due_at = now()`
+        yield* isForgotten("on an absent disk@sender.example")
         yield* eventually(erasures, ({ length }) => length === 0)
       })
     )

@@ -534,6 +534,26 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
     })
   )
 
+  it.effect("knows a raw store of another database by its mark, and says how to give it up", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* TestInlet
+      const fs = yield* FileSystem.FileSystem
+      const mark = `${folder}/raw/database-id`
+      const own = yield* eventually(fs.readFileString(mark), (id) => id !== "")
+      assert.isTrue(yield* (yield* sweeper()).ownsStore)
+      const told: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void told.push(String(message)))])
+      yield* fs.writeFileString(mark, "ae3e4d5e-8ac2-4b0e-9d4a-3f6f4a3d6a52\n")
+      const foreign = yield* sweeper()
+      for (const _ of [1, 2]) assert.isFalse(yield* foreign.ownsStore.pipe(Effect.provide(logger)))
+      assert.lengthOf(told, 1)
+      assert.match(told.join(), /messages of another database.* remove the file or object database-id/)
+      yield* fs.remove(mark)
+      assert.isTrue(yield* foreign.ownsStore)
+      assert.strictEqual(yield* fs.readFileString(mark), own)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
   it.effect("treats a raw message that it failed to remove with its row as an orphan later", () =>
     Effect.gen(function* () {
       const inbox = yield* delivered
@@ -728,30 +748,38 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
 })
 
 describe("The sweeper of a running process", () => {
-  it.effect("sweeps at its start and every 10 min, orphans daily, and survives a failed sweep", () =>
-    Effect.gen(function* () {
-      const sweeps = yield* Ref.make<ReadonlyArray<string>>([])
-      const isHeld = yield* Ref.make(false)
-      const swept = (name: string) => Ref.update(sweeps, (earlier) => [...earlier, name])
-      const double = Layer.mock(Sweeper, {
-        expired: Effect.andThen(swept("expired"), Effect.die("the database is away")),
-        segments: Effect.as(swept("segments"), 0),
-        leftovers: swept("leftovers"),
-        mayRemove: Effect.map(Ref.get(isHeld), (held) => !held),
-        orphans: Effect.andThen(swept("orphans"), Effect.die("the disk is away"))
+  it.effect(
+    "sweeps at its start and every 10 min, orphans daily, survives a failed sweep, and spares a foreign raw store",
+    () =>
+      Effect.gen(function* () {
+        const sweeps = yield* Ref.make<ReadonlyArray<string>>([])
+        const isHeld = yield* Ref.make(false)
+        const isOwn = yield* Ref.make(true)
+        const swept = (name: string) => Ref.update(sweeps, (earlier) => [...earlier, name])
+        const double = Layer.mock(Sweeper, {
+          expired: Effect.andThen(swept("expired"), Effect.die("the database is away")),
+          segments: Effect.as(swept("segments"), 0),
+          leftovers: swept("leftovers"),
+          mayRemove: Effect.map(Ref.get(isHeld), (held) => !held),
+          ownsStore: Ref.get(isOwn),
+          orphans: Effect.andThen(swept("orphans"), Effect.die("the disk is away"))
+        })
+        yield* Layer.build(layerWorker.pipe(Layer.provide(double), Layer.provide(Logger.layer([]))))
+        const countAfter = Effect.fnUntraced(function* (duration: Parameters<typeof TestClock.adjust>[0]) {
+          yield* TestClock.adjust(duration)
+          const names = yield* Ref.get(sweeps)
+          return ["expired", "segments", "leftovers", "orphans"].map(
+            (name) => names.filter((swept) => swept === name).length
+          )
+        })
+        assert.deepStrictEqual(yield* countAfter("1 second"), [1, 1, 1, 0])
+        assert.deepStrictEqual(yield* countAfter("9 minutes"), [1, 1, 1, 1])
+        assert.deepStrictEqual(yield* countAfter("1 minute"), [2, 2, 2, 1])
+        assert.deepStrictEqual(yield* countAfter("24 hours"), [146, 146, 146, 2])
+        yield* Ref.set(isOwn, false)
+        assert.deepStrictEqual(yield* countAfter("24 hours"), [290, 146, 290, 2])
+        yield* Ref.set(isHeld, true)
+        assert.deepStrictEqual(yield* countAfter("24 hours"), [290, 146, 290, 2])
       })
-      yield* Layer.build(layerWorker.pipe(Layer.provide(double), Layer.provide(Logger.layer([]))))
-      const countAfter = Effect.fnUntraced(function* (duration: Parameters<typeof TestClock.adjust>[0]) {
-        yield* TestClock.adjust(duration)
-        const names = yield* Ref.get(sweeps)
-        return ["expired", "leftovers", "orphans"].map((name) => names.filter((swept) => swept === name).length)
-      })
-      assert.deepStrictEqual(yield* countAfter("1 second"), [1, 1, 0])
-      assert.deepStrictEqual(yield* countAfter("9 minutes"), [1, 1, 1])
-      assert.deepStrictEqual(yield* countAfter("1 minute"), [2, 2, 1])
-      assert.deepStrictEqual(yield* countAfter("24 hours"), [146, 146, 2])
-      yield* Ref.set(isHeld, true)
-      assert.deepStrictEqual(yield* countAfter("24 hours"), [146, 146, 2])
-    })
   )
 })

@@ -21,6 +21,10 @@ export class RawStore extends Context.Service<
     /** Removes the file or object. Idempotent. */
     remove(ref: RawRef): Effect.Effect<void, RawStoreError>
     removeDomain(domainId: DomainId): Effect.Effect<void, RawStoreError>
+    /**
+     * The id of the database to which the files and objects belong. A store without an owner is marked with this one.
+     */
+    owner(database: string): Effect.Effect<string, RawStoreError>
     /** The files and objects stored before `time`, for the sweeper. */
     olderThan(time: DateTime.Utc): Stream.Stream<RawRef, RawStoreError>
     /** The log, also if it was written before another store was configured. */
@@ -29,6 +33,7 @@ export class RawStore extends Context.Service<
 >()("inlet/providers/storage/RawStore") {
   static readonly layerMemory = Layer.sync(RawStore, () => {
     const messages = new Map<RawRef, { readonly bytes: Uint8Array; readonly keptAt: DateTime.Utc }>()
+    let owner: string | undefined
     return RawStore.of({
       put: Effect.fn("RawStore.put")(function* (ref, message) {
         messages.set(ref, { bytes: Buffer.concat(message), keptAt: yield* DateTime.now })
@@ -44,6 +49,7 @@ export class RawStore extends Context.Service<
         Effect.sync(() => {
           for (const ref of messages.keys()) if (ref.startsWith(`inbound/${domainId}/`)) messages.delete(ref)
         }),
+      owner: (database) => Effect.sync(() => (owner ??= database)),
       olderThan: (time) =>
         Stream.suspend(() =>
           Stream.fromIterable(

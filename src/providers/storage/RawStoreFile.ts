@@ -51,6 +51,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
         removeDomain: Effect.fn("RawStore.removeDomain")((domainId) =>
           fs.remove(fileOf(`inbound/${domainId}`), { recursive: true, force: true }).pipe(Effect.mapError(failed))
         ),
+        owner: segments.owner,
         olderThan: (time) =>
           Stream.fromIterableEffect(fs.readDirectory(fileOf("inbound"))).pipe(
             // Nothing was copied back from a bucket.

@@ -5,9 +5,9 @@ import type { DomainId } from "../../model/Domain.ts"
 import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
 import * as Elapsed from "../../schedule/Elapsed.ts"
 import { RawStore } from "./RawStore.ts"
-import { failed, missing } from "./RawStoreError.ts"
+import { failed, missing, RawDamaged } from "./RawStoreError.ts"
 import * as S3Api from "./S3Api.ts"
-import type { Segments } from "./Segments.ts"
+import { ownerName, type Segments } from "./Segments.ts"
 
 /** The store refuses access. The message names the setting to check. */
 export class BucketUnusable extends Schema.TaggedError<BucketUnusable>()("BucketUnusable", {
@@ -29,6 +29,9 @@ const mostJoined = 16
  * process alone, because some stores take one write a second of an object.
  */
 const trialKeyOf = (process: string) => `writable/${process}`
+
+/** Beside it, because a key may be limited to these prefixes. */
+const ownerKey = `writable/${ownerName}`
 
 const trialBytes = new TextEncoder().encode(
   "Inlet writes and removes this object to see whether the bucket takes mail\n"
@@ -69,7 +72,13 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
 
       const getObject = Effect.fn("RawStore.get")((ref: RawRef) =>
         // Recognizes the 404 for a missing object, as opposed to a missing bucket or a proxy.
-        Effect.mapError(s3.get(ref), (error) => (error.code === "NoSuchKey" ? missing() : failed(error)))
+        Effect.mapError(s3.get(ref), (error) =>
+          error.code === "NoSuchKey"
+            ? missing()
+            : error.code === S3Api.mismatch
+              ? new RawDamaged({ reason: error.message })
+              : failed(error)
+        )
       )
 
       const remove = Effect.fn("RawStore.remove")((ref: RawRef) => Effect.mapError(s3.remove(ref), failed))
@@ -87,7 +96,18 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
         )
       )
 
+      /** Of two that mark it at the same time, the last one is the owner. */
+      const owner = Effect.fn("RawStore.owner")(function* (database: string) {
+        const known = Effect.map(s3.get(ownerKey), (bytes) => Buffer.from(bytes).toString("utf8").trim())
+        return yield* Effect.catchIf(
+          known,
+          ({ code }) => code === "NoSuchKey",
+          () => Effect.andThen(s3.put(ownerKey, new TextEncoder().encode(`${database}\n`)), known)
+        )
+      }, Effect.mapError(failed))
+
       return RawStore.of({
+        owner,
         put,
         writable,
         get: (ref, place) => (place === null ? getObject(ref) : segments.read(place, ownerOf(ref))),

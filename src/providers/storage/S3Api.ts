@@ -17,7 +17,7 @@ export interface Bucket {
 
 /** Why a request failed. */
 export class S3Error extends Schema.TaggedError<S3Error>()("S3Error", {
-  /** The store's error code, such as NoSuchKey. Null if the answer is not from an S3 store. */
+  /** The store's error code, such as NoSuchKey, or `mismatch`. Null if the answer is not from an S3 store. */
   code: Schema.NullOr(Schema.String),
   /** Whether a retry may succeed. */
   isPassing: Schema.Boolean,
@@ -53,6 +53,9 @@ const passingCodes: ReadonlySet<string> = new Set([
   "RequestTimeout",
   "XAmzContentSHA256Mismatch"
 ])
+
+/** The code of an object whose bytes differ from those that were put there. */
+export const mismatch = "Mismatch"
 
 /** The metadata header with the hash of an object, which a read must match. */
 const hashHeader = "x-amz-meta-sha256"
@@ -150,7 +153,7 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
       const etag = /^"([0-9a-f]{32})"$/.exec(headers.etag ?? "")?.[1]
       if (status !== 200 || (hash ?? etag) === undefined) return odd("as no S3 store does")
       const isWhole = hash === undefined ? etag === hex("md5", body) : hash === hex("sha256", body)
-      return isWhole ? Effect.succeed(body) : odd("with other bytes than were put there", true)
+      return isWhole ? Effect.succeed(body) : Effect.fail(other)
     })
   )
 
@@ -227,6 +230,12 @@ const decodePage = Schema.decodeUnknownEffect(
 )
 
 const silent = (reason: string) => new S3Error({ code: null, isPassing: true, message: `no answer (${reason})` })
+
+const other = new S3Error({
+  code: mismatch,
+  isPassing: true,
+  message: "it answered with other bytes than were put there"
+})
 
 const odd = (how: string, isPassing = false) => new S3Error({ code: null, isPassing, message: `it answered ${how}` })
 

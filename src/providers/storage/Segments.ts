@@ -22,14 +22,16 @@ export interface Erasable {
 export interface Segments {
   /** A missing segment or erased record means an expired message. Damage is a separate error. */
   read(place: Place.Place, owner: SegmentRecord.Owner): Effect.Effect<Uint8Array, NotFound | RawDamaged | RawStoreError>
-  /** Overwrites records with zeros and syncs. Repeating it, or a missing segment, is no error. */
-  erase(segment: string, records: ReadonlyArray<Erasable>): Effect.Effect<void, RawStoreError>
+  /** Overwrites records with zeros and syncs. Repeating it is no error. Succeeds with false without this segment. */
+  erase(segment: string, records: ReadonlyArray<Erasable>): Effect.Effect<boolean, RawStoreError>
   /** The segments started before this time without a write for an hour, oldest first. */
   openedBefore(time: DateTime.Utc): Effect.Effect<ReadonlyArray<Segment>, RawStoreError>
   /** Counts the intact messages of a segment, 0 if it is missing. */
   records(segment: string): Effect.Effect<number, RawStoreError>
   /** Removes a segment. Idempotent. */
   remove(segment: string): Effect.Effect<void, RawStoreError>
+  /** The id of the database to which the log belongs. A log without an owner is marked with this one. */
+  owner(database: string): Effect.Effect<string, RawStoreError>
 }
 
 /** Maximum age of a segment for new records, and minimum idle time before its removal. */
@@ -52,9 +54,12 @@ export const idAt = (millis: number, random: Uint8Array): string => {
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
 }
 
+/** The time of a segment's start, in milliseconds since 1970. */
+export const openedMillis = (segment: string): number => Number.parseInt(segment.slice(0, 13).replace("-", ""), 16)
+
 const ofName = (name: string): Segment => ({
   id: name.slice(0, -".seg".length),
-  openedAt: DateTime.makeUnsafe(Number.parseInt(name.slice(0, 13).replace("-", ""), 16))
+  openedAt: DateTime.makeUnsafe(openedMillis(name))
 })
 
 /** Bytes overwritten by one call. */
@@ -63,11 +68,15 @@ const mostZeros = 1024 * 1024
 /** Without a log. */
 export const none: Segments = {
   read: () => missing(),
-  erase: () => Effect.void,
+  erase: () => Effect.succeed(false),
   openedBefore: () => Effect.succeed([]),
   records: () => Effect.succeed(0),
-  remove: () => Effect.void
+  remove: () => Effect.void,
+  owner: Effect.succeed
 }
+
+/** The name of the file or object with the id of the database to which a raw store belongs. */
+export const ownerName = "database-id"
 
 /** The segments below the folder of a raw store, which may be missing. */
 export const make = Effect.fnUntraced(function* (root: string) {
@@ -115,9 +124,10 @@ export const make = Effect.fnUntraced(function* (root: string) {
       const file = yield* fs.open(fileOf(segment), { flag: "r+" })
       yield* Effect.forEach(records, (record) => eraseIn(file, record), { discard: true })
       yield* file.sync
+      return true
     },
     Effect.scoped,
-    Effect.catchReason("PlatformError", "NotFound", () => Effect.void),
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false)),
     Effect.catchTag("PlatformError", failed)
   )
 
@@ -168,7 +178,23 @@ export const make = Effect.fnUntraced(function* (root: string) {
     fs.remove(fileOf(segment), { force: true }).pipe(Effect.mapError(failed))
   )
 
-  const segments: Segments = { read, erase, openedBefore, records, remove }
+  const marked = Effect.fnUntraced(function* (database: string) {
+    const file = yield* fs.open(path.join(root, ownerName), { flag: "wx", mode: 0o600 })
+    yield* file.writeAll(new TextEncoder().encode(`${database}\n`))
+    yield* file.sync
+    return database
+  }, Effect.scoped)
+
+  const owner: Segments["owner"] = Effect.fn("Segments.owner")(function* (database) {
+    if (!(yield* fs.exists(folder))) return database
+    const known = Effect.map(fs.readFileString(path.join(root, ownerName)), (text) => text.trim())
+    return yield* Effect.catchReason(known, "PlatformError", "NotFound", () =>
+      // Another process may have marked it meanwhile.
+      Effect.catchReason(marked(database), "PlatformError", "AlreadyExists", () => known)
+    )
+  }, Effect.mapError(failed))
+
+  const segments: Segments = { read, erase, openedBefore, records, remove, owner }
   return segments
 })
 

@@ -64,6 +64,17 @@ const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
     )
   })
 
+/** The contract about the database of a store. */
+const isOwned = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
+  layer(store, { excludeTestServices: true })(name, (it) => {
+    it.effect("belongs to the first database that asks", () =>
+      Effect.gen(function* () {
+        const { owner } = yield* RawStore
+        for (const database of ["first", "second", "first"]) assert.strictEqual(yield* owner(database), "first")
+      })
+    )
+  })
+
 /** The contract of a store with a name for each message. */
 const removes = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
   layer(store, { excludeTestServices: true })(name, (it) => {
@@ -113,6 +124,7 @@ const removes = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
 
 keeps("RawStore in memory", RawStore.layerMemory)
 removes("RawStore in memory", RawStore.layerMemory)
+isOwned("RawStore in memory", RawStore.layerMemory)
 
 const temporary = Layer.unwrap(
   Effect.gen(function* () {
@@ -122,6 +134,7 @@ const temporary = Layer.unwrap(
 )
 
 keeps("RawStore in a log", temporary.pipe(Layer.provide(Platform.layer)))
+isOwned("RawStore in a log", temporary.pipe(Layer.provide(Platform.layer)))
 
 const bucket = Layer.unwrap(
   Effect.map(S3Server, ({ accessKeyId, bucket, endpoint, region, secretAccessKey }) =>
@@ -140,6 +153,7 @@ const bucket = Layer.unwrap(
 
 keeps("RawStore in a bucket", bucket)
 removes("RawStore in a bucket", bucket)
+isOwned("RawStore in a bucket", bucket)
 
 /** A store in a separate folder on a file system with these faults, and a file of an earlier version. */
 const inFiles = (faults: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileSystem> = () => ({})) =>
