@@ -143,9 +143,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true }
       const to = yield* inbox(receiver.url)
       yield* send(to)
 
-      const { delivery } = yield* newest(to, "pending", 1).pipe(
-        Effect.repeat({ until: ({ delivery }) => delivery.lastError !== null, times: 100 })
-      )
+      const { delivery } = yield* eventually(newest(to, "pending", 1), ({ delivery }) => delivery.lastError !== null)
       assert.strictEqual(delivery.lastError, "the webhook answered 503")
       const now = yield* Clock.currentTimeMillis
       const wait = DateTime.toEpochMillis(DateTime.makeUnsafe(delivery.nextAttemptAt)) - now

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { verify } from "../../src/effect.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
@@ -22,9 +23,10 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.strictEqual(event.text, "Guten Tag\n")
         assert.strictEqual(event.recipient, inbox.address)
 
-        const listed = yield* inlet
-          .call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key })
-          .pipe(Effect.repeat({ until: ({ json }) => json.events[0]?.delivery.status === "delivered", times: 50 }))
+        const listed = yield* eventually(
+          inlet.call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key }),
+          ({ json }) => json.events[0]?.delivery.status === "delivered"
+        )
         assert.deepStrictEqual(listed.json.events[0].event_id, event.event_id)
         const domain = yield* inlet.call("GET", `/api/domains/${inbox.domainId}`, { key: inbox.key })
         assert.strictEqual(domain.json.status, "live")
