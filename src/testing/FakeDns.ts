@@ -23,12 +23,12 @@ export interface FakeDns extends Mood.Moody<(typeof calls)[number]> {
 /** Public DNS in memory. `refuse` means an unknown name, `fail` a failing server, `hang` no answer. */
 export const make = (zones: Readonly<Record<string, Records>> = {}): FakeDns => {
   const { under, will } = Mood.make(calls)
-  const known = new Map(Object.entries(zones))
+  const known = new Map(Object.entries(zones).map(([name, records]) => [canonical(name), records]))
 
   const failed = (reason: Dns.DnsErrorReason, name: string, type: Dns.RecordType) =>
     Effect.fail(new Dns.DnsError({ reason, method: "resolve", hostname: name, recordType: type }))
   const recordsOf = (name: string, type: Dns.RecordType): ReadonlyArray<Dns.DnsRecord> => {
-    const { MX = [], TXT = [] } = known.get(name.toLowerCase().replace(/\.$/, "")) ?? {}
+    const { MX = [], TXT = [] } = known.get(canonical(name)) ?? {}
     switch (type) {
       case "TXT":
         return TXT.map((text) => Dns.makeRecordUnsafe("TXT", { chunks: [text] }))
@@ -44,7 +44,7 @@ export const make = (zones: Readonly<Record<string, Records>> = {}): FakeDns => 
   const dns = Dns.make({
     lookup: (host) => {
       const name = String(host)
-      const addresses = name === "localhost" ? ["127.0.0.1"] : known.get(name.toLowerCase())?.addresses
+      const addresses = canonical(name) === "localhost" ? ["127.0.0.1"] : known.get(canonical(name))?.addresses
       const missing = Effect.fail(new Dns.DnsError({ reason: "NotFound", method: "lookup", hostname: name }))
       return addresses === undefined
         ? missing
@@ -66,6 +66,9 @@ export const make = (zones: Readonly<Record<string, Records>> = {}): FakeDns => 
   return {
     layer: Layer.succeed(Dns.Dns, dns),
     will,
-    answer: (name, records) => Effect.sync(() => void known.set(name.toLowerCase(), records))
+    answer: (name, records) => Effect.sync(() => void known.set(canonical(name), records))
   }
 }
+
+/** The form in which names are compared: lower case, without the final dot. */
+const canonical = (name: string) => name.toLowerCase().replace(/\.$/, "")

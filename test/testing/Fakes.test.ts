@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { Dns } from "effect/net"
 import { StepTime } from "../../src/purchase/OrderSteps.ts"
 import { OrderLooks } from "../../src/purchase/PurchaseWorker.ts"
 import * as FakeAuthority from "../../src/testing/FakeAuthority.ts"
@@ -207,6 +208,18 @@ describe("A fake DNS", () => {
       yield* dns.answer("example.com", { MX: [{ priority: 10, exchange: json.mx_target }] })
       assert.isTrue((yield* get(`/api/domains/${json.id}/mx`)).json.configured)
     }).pipe(Effect.provide(inletOf({ dns: dns.layer })))
+  })
+
+  it.effect("finds names in any case, with and without a final dot", () => {
+    const dns = FakeDns.make({ "One.Example.": { TXT: ["1"], addresses: ["203.0.113.1"] } })
+    return Effect.gen(function* () {
+      const { lookup, resolve } = yield* Dns.Dns
+      yield* dns.answer("TWO.example.", { TXT: ["2"], addresses: ["203.0.113.2"] })
+      for (const name of ["one.example", "ONE.example.", "two.example", "Two.Example."]) {
+        assert.lengthOf(yield* resolve(name, "TXT"), 1, name)
+        assert.lengthOf(yield* lookup(name), 1, name)
+      }
+    }).pipe(Effect.provide(dns.layer))
   })
 })
 
