@@ -98,15 +98,17 @@ export class Attempts extends Context.Service<
         )
       }
 
-      /** The last attempt that a search has reached, if there are more. */
-      const reached = (range: Range) =>
-        Effect.map(
-          sql<{ readonly id: AttemptId }>`
-            SELECT id FROM delivery_attempts WHERE ${conditions(range)}
-            ORDER BY requested_at DESC, id DESC OFFSET ${mostSearched - 1} LIMIT 1
-          `,
-          ([last]) => last?.id ?? null
-        )
+      /** The last attempt that a search has reached, if there are more. None on its page comes after it. */
+      const reached = Effect.fnUntraced(function* (range: Range, page: ReadonlyArray<typeof Row.Type>) {
+        const [end] = yield* sql<{ readonly id: AttemptId; readonly requestedAt: Date }>`
+          SELECT id, requested_at FROM delivery_attempts WHERE ${conditions(range)}
+          ORDER BY requested_at DESC, id DESC OFFSET ${mostSearched - 1} LIMIT 1
+        `
+        const last = page.at(-1)
+        if (end === undefined || last === undefined) return end?.id ?? null
+        // Attempts that were stored since the search move the end toward newer ones.
+        return DateTime.toEpochMillis(last.requestedAt) <= end.requestedAt.getTime() ? last.id : end.id
+      })
 
       const known = Effect.fnUntraced(function* (domainId: DomainId, cursor: string) {
         const rows = Schema.is(AttemptId)(cursor)
@@ -128,7 +130,7 @@ export class Attempts extends Context.Service<
         const { items, nextCursor } = Page.of(rows, limit)
         return {
           items: items.map(({ eventId, ...row }) => ({ ...row, event_id: eventId })),
-          nextCursor: nextCursor ?? (isSearch ? yield* reached(range) : null)
+          nextCursor: nextCursor ?? (isSearch ? yield* reached(range, items) : null)
         }
       }, Bugs.die)
 

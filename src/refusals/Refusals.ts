@@ -154,10 +154,13 @@ export class Refusals extends Context.Service<
           WHERE ${sql.and(isSeen(only))} ORDER BY refusals.id DESC LIMIT ${limit + 1}
         `)
         if (items.length > limit) return Page.of(items, limit)
-        const [last] = yield* sql<{ readonly id: RefusalId }>`
+        const [end] = yield* sql<{ readonly id: RefusalId }>`
           SELECT id FROM ${newest} AS refusals ORDER BY id DESC OFFSET ${mostCompared - 1} LIMIT 1
         `
-        return { items, nextCursor: last?.id ?? null }
+        const last = items.at(-1)
+        // Refusals that were stored since the first statement move the end toward newer ones.
+        const hasMoved = end !== undefined && last !== undefined && last.id < end.id
+        return { items, nextCursor: (hasMoved ? last : end)?.id ?? null }
       })
 
       /** The rows of a domain, or of all, that match by index. */
