@@ -4,6 +4,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as RecipientPattern from "../database/RecipientPattern.ts"
 import type { RefusalReason } from "../model/Refusal.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
+import { catchAll } from "../model/Webhook.ts"
 
 /** The filters of a list. Addresses are compared without case. */
 export interface Filter {
@@ -20,8 +21,14 @@ export interface Filter {
 
 /** The conditions of a list of refusals. */
 export const make = (sql: SqlClient.SqlClient) => {
+  /** Reads `domains`, too: before a domain is verified, patterns would tell its local parts letter by letter. */
   const isSeen = (only: string | undefined) =>
-    only === undefined ? [] : [RecipientPattern.takes(sql, only, sql`refusals.recipient`)]
+    only === undefined
+      ? []
+      : [
+          RecipientPattern.takes(sql, only, sql`refusals.recipient`),
+          ...(only === catchAll ? [] : [sql`domains.verified_at IS NOT NULL`])
+        ]
 
   const conditions = ({ from, reason, recipient, since, until }: Filter): Array<Fragment> => [
     // One of the fixed words, written out, because plans differ between frequent and rare ones.

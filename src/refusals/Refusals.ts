@@ -239,8 +239,9 @@ export class Refusals extends Context.Service<
         const start = DateTime.toDateUtc(since)
         const rows = yield* sql<{ readonly reason: RefusalReason; readonly refused: number }>`
           -- Of a row that began earlier, one at least is of this time.
-          SELECT reason, sum(CASE WHEN first_at >= ${start} THEN count ELSE 1 END)::float8 AS refused FROM refusals
-          WHERE ${sql.and([sql`domain_id = ${id}`, ...conditions({ since }), ...isSeen(only)])}
+          SELECT reason, sum(CASE WHEN first_at >= ${start} THEN count ELSE 1 END)::float8 AS refused
+          FROM refusals JOIN domains ON domains.id = refusals.domain_id
+          WHERE ${sql.and([sql`refusals.domain_id = ${id}`, ...conditions({ since }), ...isSeen(only)])}
           GROUP BY reason ORDER BY refused DESC
         `
         const total = rows.reduce((sum, { refused }) => sum + refused, 0)
