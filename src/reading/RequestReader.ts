@@ -8,14 +8,19 @@ import * as ParserPools from "./ParserPools.ts"
 import * as QuickHeader from "./QuickHeader.ts"
 import type { AttachmentResult, HeaderTask, Task, TaskResult } from "./ReadTask.ts"
 
+/** The tenant whose request is parsed, if it is not the `Asker`: all demo inboxes are one. */
+export const ParsingFor = Context.Reference<string | undefined>("inlet/reading/RequestReader/ParsingFor", {
+  defaultValue: () => undefined
+})
+
 /** Maximum waiting requests, of one tenant and in total. */
 const mostWaitingOfTenant = 8
 const mostWaiting = 64
 
 /**
  * Parses stored mail for API requests, in a separate thread, so that delivery never waits for them. Parses one
- * message of a tenant at a time, where the tenant is the request's `Asker`. Fails with `Unavailable` if too many
- * requests wait, or if a message cannot be parsed in time.
+ * message of a tenant at a time, where the tenant is `ParsingFor`, or else the request's `Asker`. Fails with
+ * `Unavailable` if too many requests wait, or if a message cannot be parsed in time.
  */
 export class RequestReader extends Context.Service<
   RequestReader,
@@ -54,16 +59,16 @@ export class RequestReader extends Context.Service<
         })
 
       const admitted = <A>(read: (tenant: string) => Effect.Effect<A, string>) =>
-        Effect.flatMap(Asker, (tenant = "") =>
-          pool.waitingOf(tenant) >= mostWaitingOfTenant || pool.waiting >= mostWaiting
-            ? Effect.fail(crowded)
-            : Effect.catch(read(tenant), (reason) =>
-                Effect.andThen(
-                  Effect.logWarning("A stored message could not be read for a request", reason),
-                  Effect.fail(unreadable)
-                )
-              )
-        )
+        Effect.gen(function* () {
+          const tenant = (yield* ParsingFor) ?? (yield* Asker) ?? ""
+          if (pool.waitingOf(tenant) >= mostWaitingOfTenant || pool.waiting >= mostWaiting) return yield* crowded
+          return yield* Effect.catch(read(tenant), (reason) =>
+            Effect.andThen(
+              Effect.logWarning("A stored message could not be read for a request", reason),
+              Effect.fail(unreadable)
+            )
+          )
+        })
 
       const attachment = Effect.fn("RequestReader.attachment")((message: Uint8Array, index: number) =>
         admitted((tenant) =>

@@ -4,6 +4,8 @@ import { SqlError } from "effect/sql"
 import { Asker } from "../../database/Turns.ts"
 import { type DemoInbox, DemoInboxes } from "../../demo/DemoInboxes.ts"
 import { TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
+import { demoTenant } from "../../reading/Mail.ts"
+import { ParsingFor } from "../../reading/RequestReader.ts"
 import * as DatabaseErrors from "../requests/DatabaseErrors.ts"
 import { OpenRequests } from "../requests/OpenRequests.ts"
 
@@ -33,7 +35,8 @@ export class DemoAuthorization extends HttpApiMiddleware.Service<DemoAuthorizati
             yield* open.enter(inbox.domainId, credential)
             return yield* httpEffect.pipe(
               Effect.provideService(CurrentDemoInbox, inbox),
-              Effect.provideService(Asker, inbox.domainId)
+              Effect.provideService(Asker, inbox.domainId),
+              Effect.provideService(ParsingFor, demoTenant)
             )
           },
           Effect.catchIf(SqlError.isSqlError, DatabaseErrors.answer)
