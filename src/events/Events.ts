@@ -46,11 +46,17 @@ export class Events extends Context.Service<
       filter: Filter,
       page: { readonly limit: number; readonly order: Mark.Order; readonly cursor?: string | undefined }
     ): Effect.Effect<EventPage, Invalid | NotFound | SqlError>
-    /** The first matching events, existing or new. An empty page on timeout. */
+    /** The first matching events, existing or new. An empty page on timeout. Without `canCome` only existing ones. */
     wait(
       domainId: DomainId,
       filter: Filter,
-      options: { readonly limit: number; readonly order: Mark.Order; readonly time: Duration.Duration }
+      options: {
+        readonly limit: number
+        readonly order: Mark.Order
+        readonly time: Duration.Duration
+        /** Whether the domain takes mail. True by default. */
+        readonly canCome?: boolean
+      }
     ): Effect.Effect<EventPage, Invalid | NotFound | SqlError>
     get(domainId: DomainId, eventId: EventId): Effect.Effect<EventQuery.ListedEvent, NotFound | SqlError>
     /** Fails unless the event exists and the pattern takes its recipient. Without a pattern it makes no query. */
@@ -168,7 +174,7 @@ export class Events extends Context.Service<
       const wait: Events["Service"]["wait"] = Effect.fn("Events.wait")(function* (
         domainId,
         filter,
-        { limit, order, time }
+        { canCome = true, limit, order, time }
       ) {
         // Before the first query, so that events during it count as new.
         let seen = yield* lastPosition(domainId)
@@ -180,7 +186,7 @@ export class Events extends Context.Service<
           first = yield* page(domainId, filter, { limit, order, last: seen }, first.nextCursor)
         }
         if (first.items.length > 0) return first
-        const left = until - (yield* Elapsed.millis)
+        const left = canCome ? until - (yield* Elapsed.millis) : 0
         const look = Effect.gen(function* () {
           const last = yield* lastPosition(domainId)
           if (last === seen) return nothing

@@ -5,10 +5,12 @@ import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
 import { LimitedCursors } from "../http/requests/LimitedCursors.ts"
+import { takingMail } from "../model/Domain.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
 import * as GivenCodes from "../workspaces/GivenCodes.ts"
 import * as BriefMail from "./BriefMail.ts"
 import { ClientSession } from "./ClientSession.ts"
+import { nextStep } from "./GetInboxes.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
 import * as InVain from "./InVain.ts"
@@ -47,13 +49,15 @@ export const add = Effect.gen(function* () {
       })
       const newTo = after === undefined && session !== null ? session : undefined
       const filter = { ...narrowed, trust: "passed" as const, has: "code" as const, recipient, only, after, newTo }
+      const canCome = takingMail.includes(domain.status)
       const began = yield* DateTime.now
       const ends = (yield* Elapsed.millis) + seconds * 1_000
 
       const next = Effect.gen(function* () {
         for (;;) {
           const left = Math.max(0, ends - (yield* Elapsed.millis))
-          const page = yield* events.wait(domain.id, filter, { limit: 1, order: "desc", time: Duration.millis(left) })
+          const time = Duration.millis(left)
+          const page = yield* events.wait(domain.id, filter, { limit: 1, order: "desc", time, canCome })
           yield* room.reserve(page.items.reduce((sum, { bytes }) => sum + bytes, 0))
           const [found] = yield* Stream.runCollect(events.payloads(domain.id, page.items))
           if (found === undefined) return undefined
@@ -67,7 +71,7 @@ export const add = Effect.gen(function* () {
         return {
           timed_out: true,
           ...(yield* inVain(domain, filter, began)),
-          next: "Call again, ask for another code, or see with list_mail what arrived"
+          next: nextStep(domain, workspace) ?? "Call again, ask for another code, or see with list_mail what arrived"
         }
       }
       const {

@@ -3,6 +3,8 @@ import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
 import { LimitedCursors } from "../http/requests/LimitedCursors.ts"
+import { takingMail } from "../model/Domain.ts"
+import { nextStep } from "./GetInboxes.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
 import * as InVain from "./InVain.ts"
@@ -53,13 +55,19 @@ export const add = Effect.gen(function* () {
       const began = yield* DateTime.now
       const page = yield* held(
         workspace,
-        events.wait(domain.id, filter, { limit: most, order: "asc", time: Duration.seconds(seconds) })
+        events.wait(domain.id, filter, {
+          limit: most,
+          order: "asc",
+          time: Duration.seconds(seconds),
+          canCome: takingMail.includes(domain.status)
+        })
       )
       const { mails, next } = yield* MailList.of({ events, room }, domain.id, page, "asc")
       return {
         mails,
         timed_out: mails.length === 0 ? true : undefined,
         ...(mails.length === 0 ? yield* inVain(domain, filter, began) : {}),
+        next: mails.length === 0 ? nextStep(domain, workspace) : undefined,
         cursor: yield* cursors.seal(workspace, next ?? page.cursorNow)
       }
     })
