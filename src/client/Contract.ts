@@ -376,7 +376,7 @@ export interface EventsAnswer {
   readonly next_cursor: string | null
   /** the current position, also without events. Pass it as `after` to get later mail */
   readonly cursor_now: string
-  /** after a wait without mail: what was refused meanwhile and why, or that mail came which is held or lacks what `has` asks for */
+  /** after a wait without mail: what was refused meanwhile and why, or that mail came which is held, lacks what `has` asks for, or has an author that is not confirmed as `fromDomain` */
   readonly hint?: string
 }
 

@@ -12,11 +12,14 @@ export const make = Effect.gen(function* () {
   return Effect.fnUntraced(function* ({ id }: Pick<Domain, "id">, filter: Filter, began: DateTime.Utc) {
     const refused = yield* refusals.during({ id }, began, filter.only)
     if (refused !== null) return { refused: `${refused}. list_mail with trace: true says why, and what to do` }
-    switch (yield* PassedOver.reason(events, id, filter, began)) {
+    const reason = yield* PassedOver.reason(events, id, filter, began)
+    switch (reason) {
       case "held":
         return { held: "Mail came, but a sender rule or the scanner holds it. list_mail with held: true shows it" }
+      case "unconfirmed":
+        return { came: `${PassedOver.inWords(reason, filter)}. list_mail with held: true shows it` }
       case "lacks":
-        return { came: `Mail came without ${PassedOver.lacking(filter.has)}. list_mail shows it` }
+        return { came: `${PassedOver.inWords(reason, filter)}. list_mail shows it` }
       case null:
         return {}
     }

@@ -158,7 +158,7 @@ Over plain HTTP, first POST an initialize request with Accept: application/json,
 
 ## When a mail does not come
 
-GET /api/trace?to={address}&from={sender} shows every step of accepted and refused mail, with a remedy for each fault. If it finds nothing, its hint says why. A wait that ends without mail has a hint if mail was refused meanwhile, is held, or lacks the code, link or attachment of has=. GET /api/domains/{domain_id}/health checks DNS records, mail server, webhook, quota and refusals.
+GET /api/trace?to={address}&from={sender} shows every step of accepted and refused mail, with a remedy for each fault. If it finds nothing, its hint says why. A wait that ends without mail has a hint if mail was refused meanwhile, is held, lacks the code, link or attachment of has=, or has an author that is not confirmed as fromDomain=. GET /api/domains/{domain_id}/health checks DNS records, mail server, webhook, quota and refusals.
 
 ## Read a mail
 

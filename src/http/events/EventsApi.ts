@@ -79,7 +79,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         hint: Schema.optionalKey(
           Schema.String.annotate({
             description:
-              "after a wait without mail: what was refused meanwhile and why, or that mail came which is held or lacks what `has` asks for"
+              "after a wait without mail: what was refused meanwhile and why, or that mail came which is held, lacks what `has` asks for, or has an author that is not confirmed as `fromDomain`"
           })
         )
       }),

@@ -119,7 +119,7 @@ export const layer = HttpApiBuilder.group(
           isInVain && refused === null ? yield* PassedOver.reason(events, domainId, filter, began) : null
         const hint =
           refused === null
-            ? hintOf(passedOver, asked.has)
+            ? hintOf(passedOver, filter)
             : `${refused}. GET /api/trace?to=${domain} says why, and what to do`
         return yield* EventPage.toResponse(
           {
@@ -276,9 +276,15 @@ const encodeSigned = (sign: Signer.SignEvent) => (event: LoadedEvent) =>
 const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })
 
 /** Explains a wait that passed over mail. */
-const hintOf = (reason: PassedOver.Reason | null, has: Parameters<typeof PassedOver.lacking>[0]): string | null => {
-  if (reason === null) return null
-  return reason === "held"
-    ? "Mail came that a sender rule or the mail scanner holds. The same request with trust=held and without wait lists it"
-    : `Mail came without ${PassedOver.lacking(has)}. The same request without has lists it`
+const hintOf = (reason: PassedOver.Reason | null, filter: Parameters<typeof PassedOver.inWords>[1]): string | null => {
+  switch (reason) {
+    case "held":
+      return "Mail came that a sender rule or the mail scanner holds. The same request with trust=held and without wait lists it"
+    case "unconfirmed":
+      return `${PassedOver.inWords(reason, filter)}. The same request without fromDomain and wait lists it`
+    case "lacks":
+      return `${PassedOver.inWords(reason, filter)}. The same request without has lists it`
+    case null:
+      return null
+  }
 }
