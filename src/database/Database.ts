@@ -14,6 +14,7 @@ import * as Outage from "./Outage.ts"
 import * as Patience from "./Patience.ts"
 import * as PgSqlClient from "./PgSqlClient.ts"
 import * as Planner from "./Planner.ts"
+import * as ServerCertificate from "./ServerCertificate.ts"
 import * as ServerEncoding from "./ServerEncoding.ts"
 import * as Turns from "./Turns.ts"
 
@@ -99,6 +100,8 @@ export const explain = (where: string, error: SqlError.SqlError): string => {
   if (isTlsRefused(error)) {
     return `The server at ${where} does not support TLS, and sslmode requires it. Turn TLS on (ssl = on in postgresql.conf), or in a private network remove sslmode`
   }
+  const rejected = ServerCertificate.explain(where, error, message)
+  if (rejected !== undefined) return rejected
   if (isUnreachable(error)) {
     return `The database at ${where} does not answer (${message}). Start it, or correct the setting`
   }
@@ -160,7 +163,8 @@ export const migrations = Layer.effectDiscard(
 const isTlsRefused = (error: SqlError.SqlError) => ErrorOrigin.messageOf(error) === "The server does not support TLS"
 
 /** True if a start may succeed a moment later. */
-const mayAnswerLater = (error: SqlError.SqlError) => isUnreachable(error) && !isTlsRefused(error)
+const mayAnswerLater = (error: SqlError.SqlError) =>
+  isUnreachable(error) && !isTlsRefused(error) && !ServerCertificate.isRejected(error)
 
 /** True if the database was unavailable, as opposed to refusing the statement. */
 export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>
