@@ -877,6 +877,7 @@ export const proofs: ReadonlyArray<Proof> = [
         "if database and raw store accept writes, or without the role smtp the database alone"
       ],
       ["test/health/Readiness.test.ts", "only if the database accepts writes"],
+      ["test/health/Readiness.test.ts", "is 503 within a few seconds while the disk of raw messages hangs"],
       ["test/health/Readiness.test.ts", "is 503 while the raw message disk is full, and 200 again afterwards"],
       ["test/health/Readiness.test.ts", "is 503 while the bucket is gone, and 200 again afterwards"],
       ["test/database/Standby.postgres.test.ts", "is ready, and a standby is not"],

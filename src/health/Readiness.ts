@@ -7,6 +7,7 @@ import { Unavailable } from "../model/ApiError.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
+import * as OneRun from "../schedule/OneRun.ts"
 
 /** How long a write check is cached, because monitors and load balancers ask often. */
 const lookEvery = "5 seconds"
@@ -48,7 +49,8 @@ export const make = Effect.fnUntraced(function* (scope: "process" | "service") {
     )
   )
   const store = within(
-    raw.writable,
+    // A call of a disk that hangs cannot be interrupted.
+    yield* OneRun.make(raw.writable),
     "Raw messages can't be written: see whether their disk is full (df, df -i) or their bucket gone"
   )
 

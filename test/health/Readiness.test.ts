@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, FileSystem, Layer, Logger } from "effect"
@@ -23,7 +24,8 @@ const said = (roles: string, writable: RawStore["Service"]["writable"] = Effect.
       Layer.mock(RawStore, { writable, segments: Segments.none }),
       ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ROLES: roles } })),
       Logger.layer([])
-    ])
+    ]),
+    Effect.scoped
   )
 
 const full = new RawStoreError({ cause: "No space left on device" })
@@ -73,11 +75,27 @@ layer(TestDatabase.layer, { excludeTestServices: true })("A process is ready", (
       yield* TestClock.adjust("200 millis")
       yield* ready
       assert.strictEqual(looks, 2)
-    }).pipe(Effect.provide(TestClock.layer()))
+    }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
   )
 })
 
 describe("/ready", () => {
+  it.live("is 503 within a few seconds while the disk of raw messages hangs", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-ready-" })
+      const inlet = yield* Layer.build(TestInlet.layer({ RAW_DIR: root }))
+      const { call } = Context.get(inlet, TestInlet)
+      // Opening a pipe for writing waits until somebody reads it.
+      const pipe = `${root}/segments/writable`
+      execFileSync("mkfifo", [pipe])
+      const letGo = Effect.scoped(Effect.ignore(fs.open(pipe, { flag: "r+" })))
+      yield* Effect.addFinalizer(() => letGo)
+      const { json, status } = yield* Effect.timeout(call("GET", "/ready"), "10 seconds")
+      assert.deepStrictEqual([status, json.error], [503, noStore])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live("is 503 while the raw message disk is full, and 200 again afterwards", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
