@@ -11,6 +11,7 @@ import * as CommandLine from "../CommandLine.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
+import { S3Server } from "../simulators/S3Server.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
 /** Free ports and a folder of its own, unless a test overrides them. */
@@ -247,18 +248,19 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       })
     )
 
-    it.effect("a bucket without a key, and an unreachable bucket", () =>
+    it.effect("a bucket without a key, and a bucket that is not there", () =>
       Effect.gen(function* () {
         const env = { ...bucket, DATA_DIR: (yield* Folder).path }
         assert.deepStrictEqual(
           yield* refusal({ ...env, S3_ACCESS_KEY_ID: undefined, S3_SECRET_ACCESS_KEY: undefined }),
           refuses("S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: Missing beside RAW_STORE, S3_ENDPOINT, S3_REGION, S3_BUCKET")
         )
+        const { endpoint, settings } = yield* S3Server.make
         assert.deepStrictEqual(
-          yield* refusal(env),
-          refuses("S3_ENDPOINT: Requested http://127.0.0.1:9: no answer (ECONNREFUSED)")
+          yield* refusal({ ...env, ...settings, S3_BUCKET: "other" }),
+          refuses(`S3_BUCKET: No bucket other at ${endpoint}`)
         )
-      })
+      }).pipe(Effect.scoped)
     )
 
     it.effect("an empty token of the operator, before it listens", () =>

@@ -11,6 +11,7 @@ import * as DurableFolder from "../../files/DurableFolder.ts"
 import { MailPort } from "../../health/MailHost.ts"
 import * as SmtpProbe from "../../health/SmtpProbe.ts"
 import * as Providers from "../../providers/Providers.ts"
+import { StartPatience } from "../../providers/storage/RawStoreS3.ts"
 import * as Settings from "../../Settings.ts"
 import * as Tls from "../../smtp/Tls.ts"
 import * as SecretsKey from "../../workspaces/SecretsKey.ts"
@@ -96,6 +97,7 @@ export const rawStore = Effect.gen(function* () {
   if (kind === "s3") {
     const { endpoint, name } = yield* Settings.bucket
     return yield* Effect.scoped(Layer.build(Providers.rawStore)).pipe(
+      Effect.provideService(StartPatience, Duration.zero),
       Effect.as(good("raw store", `bucket ${name} at ${endpoint}`)),
       Effect.timeout(patience),
       Effect.catch((error) => Effect.succeed(wrong("raw store", ErrorOrigin.messageOf(error))))

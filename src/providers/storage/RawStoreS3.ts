@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { DateTime, Effect, Layer, Option, Schema, Semaphore, Stream } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema, Semaphore, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { DomainId } from "../../model/Domain.ts"
 import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
@@ -20,6 +20,11 @@ export interface Options extends S3Api.Bucket {
   /** The log from before the bucket was configured. */
   readonly segments: Segments
 }
+
+/** How long a start waits for a bucket that does not answer requests. */
+export const StartPatience = Context.Reference<Duration.Duration>("inlet/providers/storage/StartPatience", {
+  defaultValue: () => Duration.minutes(1)
+})
 
 /** Messages in pieces that are joined and sent at a time. One for 100 domains would otherwise take 100 times its memory. */
 const mostJoined = 16
@@ -49,7 +54,10 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
       const trialKey = trialKeyOf(SecureRandom.uuidV4Unsafe())
       const trialPut = s3.put(trialKey, trialBytes)
       const listed = Effect.asVoid(s3.list("inbound/", Option.none(), 1))
-      yield* Effect.mapError(Effect.all([listed, trialPut, s3.remove(trialKey)], { discard: true }), unusable(bucket))
+      yield* Effect.all([listed, trialPut, s3.remove(trialKey)], { discard: true }).pipe(
+        patiently(bucket),
+        Effect.mapError(unusable(bucket))
+      )
       // Only the put tells whether the bucket takes mail.
       const trial = Effect.andThen(trialPut, Effect.ignore(s3.remove(trialKey)))
       const [written, forget] = yield* Effect.cachedInvalidateWithTTL(Elapsed.ofLookup(trial), trialEvery)
@@ -126,10 +134,34 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
     })
   ).pipe(Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 128, maxResponseSize: largest })))
 
+/** Repeats the requests of a start while the bucket is away, as at the restart of both. They are idempotent. */
+const patiently = (bucket: S3Api.Bucket) => (trial: Effect.Effect<void, S3Api.S3Error>) =>
+  Effect.catchIf(
+    trial,
+    ({ isPassing }) => isPassing,
+    Effect.fnUntraced(function* (error: S3Api.S3Error) {
+      const patience = yield* StartPatience
+      if (Duration.isZero(patience)) return yield* error
+      yield* Effect.logWarning(`S3_ENDPOINT: ${isAway(bucket)} yet: ${error.message}. Inlet retries for a minute`)
+      yield* Effect.retry(Effect.delay(trial, "1 second"), {
+        while: ({ isPassing }) => isPassing,
+        schedule: Schedule.during(patience)
+      })
+    })
+  )
+
+const isAway = ({ endpoint, name }: S3Api.Bucket) => `The bucket ${name} at ${endpoint} does not answer requests`
+
 /** Errors that need an operator. Stores have different codes for an unknown key. */
 const unusable =
-  ({ endpoint, name }: S3Api.Bucket) =>
-  ({ code, message }: S3Api.S3Error) => {
+  (bucket: S3Api.Bucket) =>
+  ({ code, isPassing, message }: S3Api.S3Error) => {
+    const { endpoint, name } = bucket
+    if (isPassing) {
+      return new BucketUnusable({
+        message: `S3_ENDPOINT: ${isAway(bucket)}: ${message}. Start the store, or correct the setting`
+      })
+    }
     switch (code) {
       case null:
         return new BucketUnusable({ message: `S3_ENDPOINT: Requested ${endpoint}: ${message}` })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, DateTime, type Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Logger, Redacted, Stream } from "effect"
 import type { NotFound } from "../../../src/model/ApiError.ts"
 import { DomainId } from "../../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../../src/model/InboundEmail.ts"
@@ -32,6 +32,20 @@ const world = Effect.fnUntraced(function* (patience: Duration.Input = "10 second
   const server = yield* S3Server.make
   const context = yield* Layer.build(RawStoreS3.layer({ ...optionsOf(server), patience }))
   return { server, raw: Context.get(context, RawStore) }
+})
+
+/** Starts a store, and returns what it logs. */
+const logOf = Effect.fnUntraced(function* (server: S3Server["Service"], patience: Duration.Input) {
+  const lines: Array<string> = []
+  const logger = Logger.make(
+    ({ message }) => void lines.push(String(message).replaceAll(server.endpoint, "<endpoint>"))
+  )
+  const start = yield* Layer.build(RawStoreS3.layer(optionsOf(server))).pipe(
+    Effect.provideService(RawStoreS3.StartPatience, Duration.fromInputUnsafe(patience)),
+    Effect.provide(Logger.layer([logger])),
+    Effect.result
+  )
+  return { lines, start }
 })
 
 /** The error of a start with one changed property of the bucket. */
@@ -245,7 +259,36 @@ describe("A bucket", () => {
   )
 })
 
-describe("The start with a bucket fails with one line about", () => {
+describe("The start with a bucket that is away", () => {
+  const away = "S3_ENDPOINT: The bucket mail.in at <endpoint> does not answer requests"
+  const why = "Please reduce your request rate. (SlowDown, HTTP status 503)"
+
+  it.live("succeeds once it answers again, with one warning", () =>
+    Effect.gen(function* () {
+      const server = yield* S3Server.make
+      // Three attempts of each request fail, and two requests.
+      yield* server.mishaps("list", ...Array.from({ length: 6 }, () => "slow down" as const))
+      const { lines, start } = yield* logOf(server, "1 minute")
+      assert.strictEqual(start._tag, "Success")
+      assert.deepStrictEqual(lines, [`${away} yet: ${why}. Inlet retries for a minute`])
+    })
+  )
+
+  it.live("fails in the end, and says that the bucket does not answer", () =>
+    Effect.gen(function* () {
+      const server = yield* S3Server.make
+      yield* server.always("slow down")
+      const { lines, start } = yield* logOf(server, "2 seconds")
+      assert.lengthOf(lines, 1)
+      assert.strictEqual(
+        start._tag === "Failure" && start.failure.message.replaceAll(server.endpoint, "<endpoint>"),
+        `${away}: ${why}. Start the store, or correct the setting`
+      )
+    })
+  )
+})
+
+describe("The start with a bucket fails at once with one line about", () => {
   it.live("a missing bucket", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* refusal(() => ({ name: "other" })), "S3_BUCKET: No bucket other at <endpoint>")
@@ -298,8 +341,12 @@ describe("The start with a bucket fails with one line about", () => {
   it.live("an unreachable address or a server other than S3", () =>
     Effect.gen(function* () {
       assert.strictEqual(
-        yield* refusal(() => ({ endpoint: "http://127.0.0.1:9" })),
-        "S3_ENDPOINT: Requested http://127.0.0.1:9: no answer (ECONNREFUSED)"
+        yield* Effect.provideService(
+          refusal(() => ({ endpoint: "http://127.0.0.1:9" })),
+          RawStoreS3.StartPatience,
+          Duration.zero
+        ),
+        "S3_ENDPOINT: The bucket mail.in at http://127.0.0.1:9 does not answer requests: no answer (ECONNREFUSED). Start the store, or correct the setting"
       )
       assert.strictEqual(
         yield* refusal(
