@@ -1,4 +1,4 @@
-import { Context, Effect, Exit, Layer } from "effect"
+import { Context, Effect, Exit, Layer, Number as Num } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Patience from "../database/Patience.ts"
@@ -41,7 +41,7 @@ export class Sweeper extends Context.Service<
     readonly expired: Effect.Effect<number>
     /** Segments of the log whose messages have all expired. Returns their number. */
     readonly segments: Effect.Effect<number>
-    /** Files and objects without a row for seven days. Returns their number. */
+    /** Files and objects without a row for seven days. Returns the number of those that are gone. */
     readonly orphans: Effect.Effect<number>
     /** Domains that were not verified in time, and expired keys, counters and refusals. */
     readonly leftovers: Effect.Effect<void>
@@ -56,19 +56,19 @@ export class Sweeper extends Context.Service<
       const raw = yield* RawStore
       const { retentionDays } = yield* Settings.limits
 
+      /** Returns the number of those that are gone. */
       const removeRaw = (refs: ReadonlyArray<RawRef>) =>
         Effect.forEach(
           refs,
           (ref) =>
-            raw
-              .remove(ref)
-              .pipe(
-                Effect.catchTag("RawStoreError", (error) =>
-                  Effect.logWarning("A raw message could not be removed. Inlet retries tomorrow", error)
-                )
-              ),
-          { discard: true, concurrency: 8 }
-        )
+            raw.remove(ref).pipe(
+              Effect.as(1),
+              Effect.catchTag("RawStoreError", (error) =>
+                Effect.as(Effect.logWarning("A raw message could not be removed. Inlet retries tomorrow", error), 0)
+              )
+            ),
+          { concurrency: 8 }
+        ).pipe(Effect.map(Num.sumAll))
 
       const removeExpired = yield* ExpiredMail.make(retentionDays)
 

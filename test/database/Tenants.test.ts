@@ -102,7 +102,7 @@ const across: ReadonlyArray<readonly [reason: string, ...statements: ReadonlyArr
     "retention/ExpiredMail.ts: WHERE received_at < now() - make_interval(days => …) AND state = … AND NOT EXISTS () ORDER BY received_at LIMIT … FOR UPDATE SKIP LOCKED",
     "retention/Sweeper.ts: WHERE received_at < now() - interval '7 days' ORDER BY received_at LIMIT … FOR UPDATE SKIP LOCKED",
     "retention/OldSegments.ts: WHERE segment = asked.id AND received_at > asked.opened_at - interval '1 hour' AND received_at < asked.opened_at + interval '2 hours' LIMIT 1",
-    "retention/WithoutRow.ts: WHERE segment = … AND received_at > … - interval '1 hour' AND received_at < … + interval '2 hours'",
+    "retention/WithoutRow.ts: WHERE segment = ANY(…[]) AND received_at > … - interval '1 hour' AND received_at < … + interval '3 hours' GROUP BY segment",
     "refusals/ExpiredRefusals.ts: WHERE id < … ORDER BY id LIMIT … FOR UPDATE SKIP LOCKED",
     "operations/ExpiredOperationalEvents.ts: WHERE id < … AND period < now() - make_interval(days => …) ORDER BY id LIMIT … FOR UPDATE SKIP LOCKED"
   ]

@@ -1,7 +1,19 @@
 import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Clock, ConfigProvider, Context, DateTime, Effect, FileSystem, Layer, Logger, Ref, References } from "effect"
+import {
+  Clock,
+  ConfigProvider,
+  Context,
+  DateTime,
+  Effect,
+  FileSystem,
+  Layer,
+  Logger,
+  Ref,
+  References,
+  Stream
+} from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -575,6 +587,30 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       assert.isAtLeast(yield* (yield* sweeper()).orphans, 1)
       assert.isFalse(yield* fs.exists(file))
     }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("counts only the orphans that it could remove", () =>
+    Effect.gen(function* () {
+      const [domainId, id] = [
+        DomainId.make("01981c9e-9999-7000-8000-000000000002"),
+        "01981c9e-0000-7000-8000-00000000000"
+      ]
+      const refs = [1, 2, 3].map((number) => rawRef(domainId, InboundEmailId.make(`${id}${number}`)))
+      const failing = Layer.mock(RawStore, {
+        olderThan: () => Stream.fromIterable(refs),
+        remove: (ref) => (ref === refs[0] ? Effect.void : Effect.fail(new RawStoreError({ cause: "read-only" }))),
+        segments: Segments.none
+      })
+      const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))
+      const built = yield* Layer.build(Layer.fresh(Sweeper.layer).pipe(Layer.provide([failing, settings])))
+      const told: Array<unknown> = []
+      const logger = Logger.make(({ fiber, message }) => {
+        if (String(message) === "Raw messages without a row") told.push(fiber.getRef(References.CurrentLogAnnotations))
+      })
+      const removed = yield* Effect.provide(Context.get(built, Sweeper).orphans, Logger.layer([logger]))
+      assert.strictEqual(removed, 1)
+      assert.deepInclude(told[0], { files: 2, files_removed: 1 })
+    })
   )
 
   it.effect("removes more orphans of a removed domain than one batch holds", () =>
