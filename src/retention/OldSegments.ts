@@ -16,18 +16,27 @@ export const make = Effect.gen(function* () {
   const { segments } = yield* RawStore
   const { retentionDays } = yield* Settings.limits
 
-  // A segment is written for an hour, so the index by time finds its rows, with an hour of margin for wrong clocks.
-  // One look-up for each, because a join could be planned as a scan of the whole table.
+  // A segment is written for an hour, so the index by time finds its rows, with an hour of margin for wrong clocks. Its
+  // first row mostly comes with its opening. The rows before belong to other segments, and are read only if there is
+  // none: COALESCE keeps the order. One look-up for each, because a join could be planned as a scan of the whole table.
   const unreferred = SqlSchema.findAll({
     Request: Schema.Struct({ ids: Schema.Array(Schema.String), opened: Schema.Array(Schema.DateTimeUtcFromDate) }),
     Result: Schema.Struct({ id: Schema.String }),
     execute: ({ ids, opened }) => sql`
       SELECT asked.id FROM unnest(${ids}::uuid[], ${opened}::timestamptz[]) AS asked (id, opened_at)
-      WHERE opened_at < now() - make_interval(days => ${retentionDays}, hours => 1) AND (
-        SELECT true FROM inbound_emails
-        WHERE segment = asked.id
-          AND received_at > asked.opened_at - interval '1 hour' AND received_at < asked.opened_at + interval '2 hours'
-        LIMIT 1
+      WHERE opened_at < now() - make_interval(days => ${retentionDays}, hours => 1) AND COALESCE(
+        (
+          SELECT true FROM inbound_emails
+          WHERE segment = asked.id AND received_at
+            BETWEEN asked.opened_at - interval '1 minute' AND asked.opened_at + interval '10 minutes'
+          LIMIT 1
+        ),
+        (
+          SELECT true FROM inbound_emails
+          WHERE segment = asked.id
+            AND received_at > asked.opened_at - interval '1 hour' AND received_at < asked.opened_at + interval '2 hours'
+          LIMIT 1
+        )
       ) IS NULL
     `
   })

@@ -101,6 +101,7 @@ const across: ReadonlyArray<readonly [reason: string, ...statements: ReadonlyArr
     "the sweeper: the oldest rows, and the rows of one segment of the log",
     "retention/ExpiredMail.ts: WHERE received_at < now() - make_interval(days => …) AND state = … AND NOT EXISTS () ORDER BY received_at LIMIT … FOR UPDATE SKIP LOCKED",
     "retention/Sweeper.ts: WHERE received_at < now() - interval '7 days' ORDER BY received_at LIMIT … FOR UPDATE SKIP LOCKED",
+    "retention/OldSegments.ts: WHERE segment = asked.id AND received_at BETWEEN asked.opened_at - interval '1 minute' AND asked.opened_at + interval '10 minutes' LIMIT 1",
     "retention/OldSegments.ts: WHERE segment = asked.id AND received_at > asked.opened_at - interval '1 hour' AND received_at < asked.opened_at + interval '2 hours' LIMIT 1",
     "retention/WithoutRow.ts: WHERE segment = ANY(…[]) AND received_at > … - interval '1 hour' AND received_at < … + interval '3 hours' GROUP BY segment",
     "refusals/ExpiredRefusals.ts: WHERE id < … ORDER BY id LIMIT … FOR UPDATE SKIP LOCKED",

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentTransformer, type Transformer } from "effect/sql/Statement"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as Segments from "../../src/providers/storage/Segments.ts"
+import * as OldSegments from "../../src/retention/OldSegments.ts"
 import * as WithoutRow from "../../src/retention/WithoutRow.ts"
 import * as StatementPlans from "../StatementPlans.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -89,6 +90,23 @@ const look = Effect.fnUntraced(function* (
 })
 
 layer(TestDatabase.layer, { excludeTestServices: true })("The look at the segments of the log", (it) => {
+  it.effect("finds a row of a segment without a pass through the rows of other segments before it", () =>
+    Effect.gen(function* () {
+      const others = yield* segmentOf(72 * 60, 6_000)
+      const half = yield* segmentOf(72 * 60 - 30, 6_000)
+      const late = yield* segmentOf(71 * 60, 1, 30, 50)
+      const gone = {
+        id: Segments.idAt(DateTime.toEpochMillis(half.openedAt), new Uint8Array(10)),
+        openedAt: half.openedAt
+      }
+      const busy = yield* look(OldSegments.make, [others, half], "0")
+      assert.deepStrictEqual(busy.removed, [])
+      assert.isBelow(busy.read, 1_000)
+      const { removed } = yield* look(OldSegments.make, [others, half, late, gone], "0")
+      assert.deepStrictEqual(removed, [gone.id])
+    })
+  )
+
   const withoutRow = WithoutRow.make((refs) => Effect.succeed(refs.length))
 
   it.effect("counts the rows of all segments of an hour at once, and by the index of time", () =>
