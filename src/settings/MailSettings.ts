@@ -9,7 +9,7 @@ import {
   commaSeparated,
   Flag,
   HostName,
-  HttpUrl,
+  httpUrl,
   Limit,
   NameServer,
   Port,
@@ -180,7 +180,7 @@ const scannerConcurrency = setting(
 
 const rspamdUrl = setting(
   "RSPAMD_URL",
-  HttpUrl,
+  httpUrl("Set RSPAMD_PASSWORD"),
   "http://127.0.0.1:11333",
   "where a normal worker of rspamd listens, for `MAIL_SCANNER=rspamd`"
 )

@@ -59,21 +59,28 @@ const isBadlyEscaped = (part: string) => Option.isNone(Option.liftThrowable(deco
 /** The part between the password and the path. */
 const hostsOf = (url: string) => /^\w+:\/\/(?:[^/]*@)?([^/?]*)/.exec(url)?.[1] ?? ""
 
-export const HttpUrl = Schema.String.check(
-  Schema.makeFilter((text) => {
-    const url = URL.parse(text)
-    return url !== null && /^https?:$/.test(url.protocol)
-      ? undefined
-      : "Expected an http or https URL such as https://host.example"
-  })
+/** Without user and password, because errors and the status of the service may show it. `remedy` names the settings for them. */
+export const httpUrl = (remedy: string) =>
+  Schema.String.check(
+    Schema.makeFilter((text) => {
+      const url = URL.parse(text)
+      if (url === null || !/^https?:$/.test(url.protocol)) {
+        return "Expected an http or https URL such as https://host.example"
+      }
+      return url.username === "" && url.password === ""
+        ? undefined
+        : `Expected a URL without user and password. ${remedy}`
+    })
+  )
+
+export const HttpUrl = httpUrl("Errors and the status of the service may show it")
+
+export const isBase = Schema.makeFilter((text: string) =>
+  /[?#]/.test(text) ? "Expected a URL without ? and #, because paths are added to it" : undefined
 )
 
 /** Paths are added to it, so it has no slash at its end. */
-export const BaseUrl = HttpUrl.check(
-  Schema.makeFilter((text) =>
-    /[?#]/.test(text) ? "Expected a URL without ? and #, because paths are added to it" : undefined
-  )
-).pipe(
+export const BaseUrl = HttpUrl.check(isBase).pipe(
   Schema.decodeTo(
     Schema.String,
     SchemaTransformation.transform({ decode: (text) => text.replace(/\/+$/, ""), encode: (text) => text })

@@ -2,7 +2,7 @@ import { Config, Redacted, Schema } from "effect"
 import { messageBytes } from "./MailSettings.ts"
 import { ownInProduction, production, required } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
-import { HttpUrl, Key, PostgresUrl, Secret } from "./SettingText.ts"
+import { httpUrl, isBase, Key, PostgresUrl, Secret } from "./SettingText.ts"
 
 const { section, setting } = Setting.section("What is kept")
 
@@ -58,7 +58,12 @@ const rawStoreKind = setting(
   "storage of raw messages: `file` in `RAW_DIR`, `s3` in a bucket"
 )
 
-const s3Endpoint = setting("S3_ENDPOINT", HttpUrl, undefined, "URL of the S3 store, without the bucket")
+const s3Endpoint = setting(
+  "S3_ENDPOINT",
+  httpUrl("Set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY").check(isBase),
+  undefined,
+  "URL of the S3 store, without the bucket"
+)
 
 const s3Region = setting("S3_REGION", Schema.NonEmptyString, undefined, "region of the bucket, as its store names it")
 

@@ -119,6 +119,16 @@ const explained = {
     "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://host.example",
   "SERVICE_PUBLIC_URL=https://inlet.example.com/?from=here":
     "SERVICE_PUBLIC_URL: Expected a URL without ? and #, because paths are added to it",
+  "SERVICE_PUBLIC_URL=https://inlet:secret@inlet.example.com":
+    "SERVICE_PUBLIC_URL: Expected a URL without user and password. Errors and the status of the service may show it",
+  "S3_ENDPOINT=https://GK0:secret@s3.example.com":
+    "S3_ENDPOINT: Expected a URL without user and password. Set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY",
+  "S3_ENDPOINT=https://s3.example.com?token=secret":
+    "S3_ENDPOINT: Expected a URL without ? and #, because paths are added to it",
+  "S3_ENDPOINT=https://s3.example.com/#mail":
+    "S3_ENDPOINT: Expected a URL without ? and #, because paths are added to it",
+  "RSPAMD_URL=http://:secret@127.0.0.1:11333":
+    "RSPAMD_URL: Expected a URL without user and password. Set RSPAMD_PASSWORD",
   "PLATFORM_DOMAIN=bücher.example":
     "PLATFORM_DOMAIN: Expected a name such as example.com, without a dot at its end and in its xn-- form",
   "PLATFORM_DOMAIN=co.uk": "PLATFORM_DOMAIN: Expected a domain of yours, and this is a public suffix",
