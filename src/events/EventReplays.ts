@@ -7,6 +7,7 @@ import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, type NotFound } from "../model/ApiError.ts"
 import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { HoldReason } from "../model/Trust.ts"
 import { catchAll, noSuchWebhook, type WebhookId } from "../model/Webhook.ts"
 import * as EventQuery from "./EventQuery.ts"
 
@@ -51,7 +52,7 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
         domain?.status === "disabled"
           ? `This domain is disabled: ${domain.disabledReason}`
           : delivery.reason !== undefined
-            ? `A sender rule or the mail scanner holds this event (${delivery.reason}). ${routeOf(domainId, eventId, "release")} delivers it; ask a person before`
+            ? heldFor(delivery.reason, domainId, eventId)
             : delivery.status === "delivered" && !force
               ? alreadyDelivered(domainId, eventId)
               : domain?.pattern === catchAll || domain === undefined
@@ -76,13 +77,15 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
     `
     return yield* new Conflict({
       message:
-        delivery.status !== "pending"
-          ? notPending[delivery.status](domainId, eventId)
-          : domain?.status === "disabled"
-            ? "This domain is disabled. Its mail is delivered once the operator enables it"
-            : domain?.isPaused === true
-              ? `The webhook is paused. ${routeOf(domainId, eventId, "replay")} resumes it`
-              : "An attempt of this delivery is due or in progress. Read the event again in a few seconds"
+        delivery.reason !== undefined
+          ? heldFor(delivery.reason, domainId, eventId)
+          : delivery.status !== "pending"
+            ? notPending[delivery.status](domainId, eventId)
+            : domain?.status === "disabled"
+              ? "This domain is disabled. Its mail is delivered once the operator enables it"
+              : domain?.isPaused === true
+                ? `The webhook is paused. ${routeOf(domainId, eventId, "replay")} resumes it`
+                : "An attempt of this delivery is due or in progress. Read the event again in a few seconds"
     })
   })
 
@@ -101,11 +104,14 @@ const routeOf = (domainId: DomainId, eventId: EventId, work: "release" | "replay
 const alreadyDelivered = (domainId: DomainId, eventId: EventId) =>
   `This event is already delivered. ${routeOf(domainId, eventId, "replay")}?force=true sends it again`
 
+const heldFor = (reason: HoldReason, domainId: DomainId, eventId: EventId) =>
+  `A sender rule or the mail scanner holds this event (${reason}). ${routeOf(domainId, eventId, "release")} delivers it; ask a person before`
+
 /** Why a delivery has no attempt to make now. */
 const notPending = {
   delivered: alreadyDelivered,
   dead: (domainId: DomainId, eventId: EventId) =>
     `This delivery is dead, because its last attempt failed. ${routeOf(domainId, eventId, "replay")} queues it again`,
   held: (domainId: DomainId, eventId: EventId) =>
-    `This delivery is held, because its webhook had no URL, or because a sender rule or the mail scanner holds it. Set a URL, and ${routeOf(domainId, eventId, "replay")}, or ${routeOf(domainId, eventId, "release")}`
+    `This delivery is held, because its webhook had no URL. Set one, and ${routeOf(domainId, eventId, "replay")}`
 }

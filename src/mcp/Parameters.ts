@@ -16,7 +16,7 @@ const whole = (minimum: number, maximum: number, description: string) => {
   return Schema.Int.annotate({ description, message }).check(Schema.isBetween({ minimum, maximum }, { message }))
 }
 
-export const to = Schema.optionalKey(text(320, "your address, or domain"))
+export const to = Schema.optionalKey(text(320, "your address or domain; needed if you have several domains"))
 
 export const from = Schema.optionalKey(text(320, "sender's address; can be forged"))
 

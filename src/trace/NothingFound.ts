@@ -59,6 +59,6 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) =>
     if (limit !== null) {
       return `No mail and no refusal for ${limit.pattern} matches. Whoever gave you this key can search all mail`
     }
-    return `No mail and no refusal matches, so the mail did not reach this service, or was removed since. ${health} checks the MX record. The sender's server has the reply it got`
+    return `No mail and no refusal matches, so the mail did not reach this service, was too large and refused before it named its recipient, or was removed since. ${health} checks the MX record. The sender's server has the reply it got`
   })
 )

@@ -166,7 +166,9 @@ Use view=brief to choose: an event takes 200 tokens, without text, html and head
 
 ## What an event has
 
-recipient (route on it), tag (after the first + of it), from, fromName, subject, text, html or null, attachments, authentication, headers, receivedAt, and:
+recipient (route on it), tag (after the first + of it), from, fromName, subject, text, html or null, attachments [{index, filename, contentType, size}], authentication, headers, receivedAt, and:
+
+- message_id, inReplyTo, references, replyTo, to, cc: for an answer. Send it elsewhere to replyTo or from, with In-Reply-To: {message_id} and References: {references} {message_id}.
 
 - extracted: code {value, confidence: high|low} or null, links [{kind: verify|login|reset|invite|other, url, text, host, confidence}] with the best first, unsubscribe or null. A code or link of confidence low is a guess, or may be hidden from a person. Ask a person before you use it.
 - reply: the words of the sender, without quotation and signature. It is null if that is all of text.
@@ -206,8 +208,9 @@ Answer any 2xx once you have stored the event. Before that, verify the request:
 The Standard Webhooks headers are there too.
 
 - GET /api/domains/{id}/delivery-attempts lists every request.
+- POST /api/domains/{id}/events/{event_id}/deliver-now makes the next attempt of a pending event at once.
 - POST /api/domains/{id}/events/{event_id}/replay sends an event again. Add ?force=true if it was delivered.
-- POST /api/domains/{id}/replays {"status": "dead"} starts a job that sends all dead events. It also takes held and delivered, with since, until and recipient. GET …/replays/{replay_id} has its progress.
+- POST /api/domains/{id}/replays {"status": "dead"} starts a job that sends all dead events. It also takes delivered, and held (but not what a rule or the scanner holds), with since, until and recipient. GET …/replays/{replay_id} has its progress.
 - After an outage of the webhook, waiting deliveries follow without a replay.
 
 A domain can have several webhooks. POST /api/domains/{domain_id}/webhooks {"pattern": "agent-*", "webhookUrl": "https://…"} takes mail by the part of the address before the @. A pattern is a name or a glob. The exact name comes first, then the most literal characters, then "*", which PATCH …/delivery sets. Instead of a webhookUrl, "action" can be pull, hold or reject (550 to senders).
