@@ -12,7 +12,7 @@ import { catchAll, catchAllOf } from "../../src/model/Webhook.ts"
 import { WorkspaceId } from "../../src/model/Workspace.ts"
 import { MailScanner } from "../../src/providers/scanner/MailScanner.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
-import { missing } from "../../src/providers/storage/RawStoreError.ts"
+import { RawDamaged } from "../../src/providers/storage/RawStoreError.ts"
 import * as Segments from "../../src/providers/storage/Segments.ts"
 import type { Mail } from "../../src/reading/Mail.ts"
 import { Reader } from "../../src/reading/Reader.ts"
@@ -29,7 +29,7 @@ const slowStore = Effect.sync(() => {
     }).pipe(
       Effect.andThen(Effect.sleep("50 millis")),
       Effect.ensuring(Effect.sync(() => loading--)),
-      Effect.andThen(Effect.fail(missing()))
+      Effect.andThen(Effect.fail(new RawDamaged({ reason: "it has no bytes" })))
     )
   return { store: Layer.mock(RawStore, { get, segments: Segments.none }), most: () => most }
 })
