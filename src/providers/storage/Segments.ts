@@ -1,4 +1,5 @@
 import { DateTime, Effect, FileSystem, Option, Path, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import type { NotFound } from "../../model/ApiError.ts"
 import type { InboundEmailId } from "../../model/InboundEmail.ts"
 import type * as Place from "./Place.ts"
@@ -178,20 +179,19 @@ export const make = Effect.fnUntraced(function* (root: string) {
     fs.remove(fileOf(segment), { force: true }).pipe(Effect.mapError(failed))
   )
 
-  const marked = Effect.fnUntraced(function* (database: string) {
-    const file = yield* fs.open(path.join(root, ownerName), { flag: "wx", mode: 0o600 })
+  /** A crash leaves the whole mark or none. Of two databases that mark at the same time, the last one is the owner. */
+  const mark = Effect.fnUntraced(function* (database: string) {
+    const partial = path.join(root, `${ownerName}.${SecureRandom.uuidV4Unsafe()}`)
+    const file = yield* fs.open(partial, { flag: "wx", mode: 0o600 })
     yield* file.writeAll(new TextEncoder().encode(`${database}\n`))
     yield* file.sync
-    return database
+    yield* fs.rename(partial, path.join(root, ownerName))
   }, Effect.scoped)
 
   const owner: Segments["owner"] = Effect.fn("Segments.owner")(function* (database) {
     if (!(yield* fs.exists(folder))) return database
     const known = Effect.map(fs.readFileString(path.join(root, ownerName)), (text) => text.trim())
-    return yield* Effect.catchReason(known, "PlatformError", "NotFound", () =>
-      // Another process may have marked it meanwhile.
-      Effect.catchReason(marked(database), "PlatformError", "AlreadyExists", () => known)
-    )
+    return yield* Effect.catchReason(known, "PlatformError", "NotFound", () => Effect.andThen(mark(database), known))
   }, Effect.mapError(failed))
 
   const segments: Segments = { read, erase, openedBefore, records, remove, owner }
