@@ -189,6 +189,6 @@ export const make = Effect.gen(function* () {
     isOutage: isUnreachable,
     bytesOf: () => 2_048,
     // No client waits for the outcome of a finished request.
-    gather: { millis: 25, enough: 16 }
+    gather: { millis: 8, enough: 16 }
   })
 })

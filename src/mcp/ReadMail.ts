@@ -41,15 +41,29 @@ interface Link {
 }
 
 /** The links in the order of their numbers in the text, and main links that are not among them. A URL in text is one. */
-const linksOf = ({ extracted }: BriefEvent, { content, length, links }: Content.Content): ReadonlyArray<Link> => {
+const linksOf = ({ extracted }: BriefEvent, { content, links }: Content.Content): ReadonlyArray<Link> => {
   const main = (extracted?.links ?? []).map(({ confidence, text, url }) => {
+    const isDoubted = confidence === "low"
     const words = Marked.plain(text)
-    return { url, text: confidence === "low" ? Marked.as("uncertain", words) : words }
+    return { url, text: isDoubted ? Marked.as("uncertain", words) : words, isDoubted }
   })
-  const inText = links.length > 0 ? links : PlainLines.read(content, length, mostUrls, longestUrl).links
+  const doubted = new Map(main.filter(({ isDoubted }) => isDoubted).map((link) => [link.url, link]))
   const found = new Map<string, Link>()
-  for (const link of [...inText, ...main]) if (!found.has(link.url)) found.set(link.url, link)
+  for (const link of links.length > 0 ? links : urlsIn(content)) {
+    if (!found.has(link.url)) found.set(link.url, doubted.get(link.url) ?? link)
+  }
+  for (const link of main) if (!found.has(link.url)) found.set(link.url, link)
   return [...found.values()]
+}
+
+/** The URLs of text without links. Those of text with marks are all marked. */
+const urlsIn = (content: string): ReadonlyArray<Link> => {
+  const text = content.replace(/⟦[a-z ]+: |⟧/g, " ").replace(/\\([\\`*[\]<])/g, "$1")
+  const isMarked = content.includes("⟦")
+  return PlainLines.read(text, text.length, mostUrls, longestUrl).links.map(({ text, url }) => ({
+    url,
+    text: isMarked ? Marked.as("uncertain", text) : text
+  }))
 }
 
 /** The links from an index on, one a line. */

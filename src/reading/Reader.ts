@@ -1,10 +1,9 @@
-import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, PartitionedSemaphore } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, PartitionedSemaphore } from "effect"
 import { isUnreachable } from "../database/Database.ts"
 import * as FailureLog from "../database/FailureLog.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { type Spam, unscanned } from "../model/Spam.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
-import { RawStoreError } from "../providers/storage/RawStoreError.ts"
 import * as Settings from "../Settings.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
 import * as LoopGuard from "../trust/LoopGuard.ts"
@@ -12,6 +11,7 @@ import * as EventWriter from "./EventWriter.ts"
 import { type Mail, tenantOf } from "./Mail.ts"
 import * as MailLeases from "./MailLeases.ts"
 import { MailsInHand } from "./MailsInHand.ts"
+import * as MissingMessages from "./MissingMessages.ts"
 import * as NewEvents from "./NewEvents.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 import * as ReadAttempts from "./ReadAttempts.ts"
@@ -88,7 +88,8 @@ export class Reader extends Context.Service<
       const loops = yield* LoopGuard.make
 
       // Built lazily, because few messages are loaded again.
-      const load = (mail: Mail) => Effect.suspend(() => loadFrom(raw, mail))
+      const missing = yield* MissingMessages.make
+      const load = (mail: Mail) => Effect.suspend(() => loadFrom(raw, missing, mail))
 
       /** `spam` is undefined without a scanner. */
       const writeOne = (mail: Mail, result: ReadResult, spam: Spam | undefined, isLast: boolean) => {
@@ -229,31 +230,21 @@ const mostRewrites = 15
  * Loads the bytes of a message. If they are damaged, or were missing for a day, the envelope is still an event. A day,
  * because the folder may not be mounted, or be another machine's.
  */
-const loadFrom = (raw: RawStore["Service"], mail: Mail) =>
+const loadFrom = (raw: RawStore["Service"], missing: MissingMessages.MissingMessages, mail: Mail) =>
   StoredMessage.load(raw, mail).pipe(
-    Effect.catchTag("NotFound", () =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        now - mail.receivedAt < Duration.toMillis(looksFor) ? Effect.fail(notThere) : Effect.succeed(new Uint8Array())
-      )
-    ),
+    Effect.catchTag("NotFound", () => Effect.andThen(missing.notFound(mail), Effect.succeed(new Uint8Array()))),
     Effect.catchTag("Damaged", () => Effect.succeed(new Uint8Array()))
   )
-
-const looksFor = Duration.days(1)
-
-const notThere = new RawStoreError({
-  cause: new Error(
-    "The raw message is missing. Is RAW_DIR mounted and the same for all processes, and S3_BUCKET the right one? After a day the mail becomes an event of its envelope"
-  )
-})
 
 /** Missing bytes and an outage are not the message's fault, so it is parsed in full afterwards. */
 const logged = <E>(attempts: ReadAttempts.ReadAttempts, mail: Pick<Mail, "id">, reading: Effect.Effect<void, E>) =>
   Effect.catchCause(reading, (cause) =>
     Effect.andThen(
-      Effect.annotateLogs(FailureLog.error(`${ReadFailure.inWords(cause)}. Inlet retries`, cause), {
-        inbound_email_id: mail.id
-      }),
+      MissingMessages.isCause(cause)
+        ? Effect.void
+        : Effect.annotateLogs(FailureLog.error(`${ReadFailure.inWords(cause)}. Inlet retries`, cause), {
+            inbound_email_id: mail.id
+          }),
       attempts.judge(mail, cause)
     )
   )

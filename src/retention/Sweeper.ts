@@ -35,8 +35,10 @@ export class Sweeper extends Context.Service<
   {
     /** Whether a round may remove anything: not for a day after the clock has moved by more than a day. */
     readonly mayRemove: Effect.Effect<boolean>
-    /** Whether the raw store is of this database. What no row knows is removed from no other. */
-    readonly ownsStore: Effect.Effect<boolean>
+    /** Whether the files and objects are of this database. What no row knows is removed from no other. */
+    readonly ownsFiles: Effect.Effect<boolean>
+    /** The same for the log. */
+    readonly ownsLog: Effect.Effect<boolean>
     /** Expired messages, events and attempts, with their raw messages. Returns the number of messages. */
     readonly expired: Effect.Effect<number>
     /** Segments of the log whose messages have all expired. Returns their number. */
@@ -154,7 +156,8 @@ export class Sweeper extends Context.Service<
 
       return Sweeper.of({
         mayRemove: yield* SweeperClock.make,
-        ownsStore: yield* StoreOwner.make,
+        ownsFiles: yield* StoreOwner.make(raw.owner),
+        ownsLog: yield* StoreOwner.make(raw.segments.owner),
         demos,
         expired,
         segments: yield* OldSegments.make,
@@ -185,12 +188,11 @@ export const layerWorker = Layer.effectDiscard(
     const failed = (name: string) => `Sweeping ${name} failed; it is tried again`
     const sweep = <A>(name: string, work: Effect.Effect<A>) =>
       BackgroundLoop.survive(failed(name), Patience.forMuch(work))
-    const ofOwn = <A>(work: Effect.Effect<A>) => Effect.when(work, sweeper.ownsStore)
     yield* BackgroundLoop.every(
       "10 minutes",
       failed("what is past its time"),
       sweep("expired mail", sweeper.expired).pipe(
-        Effect.andThen(sweep("old segments", ofOwn(sweeper.segments))),
+        Effect.andThen(sweep("old segments", Effect.when(sweeper.segments, sweeper.ownsLog))),
         Effect.andThen(sweep("demo inboxes", sweeper.demos)),
         Effect.andThen(sweep("leftovers", sweeper.leftovers)),
         Effect.when(sweeper.mayRemove)
@@ -202,7 +204,7 @@ export const layerWorker = Layer.effectDiscard(
         BackgroundLoop.every(
           "1 day",
           failed("orphans"),
-          Effect.when(Patience.forMuch(ofOwn(sweeper.orphans)), sweeper.mayRemove)
+          Effect.when(Patience.forMuch(Effect.when(sweeper.orphans, sweeper.ownsFiles)), sweeper.mayRemove)
         )
       ),
       Effect.forkScoped

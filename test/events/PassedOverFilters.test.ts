@@ -66,7 +66,7 @@ layer(TestInlet.layer(), { excludeTestServices: true })("A wait in vain with fil
       assert.deepStrictEqual(yield* told("wait_for_code", ofGithub), isUnconfirmed)
       assert.strictEqual(
         yield* hint("has=code&fromDomain=github.com"),
-        `${unconfirmed}. The same request without fromDomain and wait lists it`
+        `${unconfirmed}. The same request without fromDomain, trust and wait lists it`
       )
       assert.match(
         yield* hint("fromDomain=github.com"),

@@ -406,6 +406,20 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_REQUESTS_PER_SEC
         assert.isNull(links.next_offset)
       })
     )
+
+    it.effect("that a person sees as pictures alone has links that are marked as uncertain, and whole", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { address, domainId, key } = yield* inlet.inbox()
+        const url = "https://acme.example/items?ids[]=1&t=*1"
+        const html = `<img src="https://acme.example/a.png" width="600" height="300">`
+        yield* Mail.send(inlet.smtpPort, { to: address, html, text: `See ${url}` })
+        const [event] = yield* Mailbox.events({ key, domainId })
+        const client = yield* McpClient.one(inlet.url, key)
+        const { json: links } = yield* client.call("read_mail", { event_id: event.event_id, part: "links" })
+        assert.strictEqual(links.content, `1. ⟦uncertain: See⟧ ${url}`)
+      })
+    )
   })
 
   describe("An invalid request", () => {

@@ -552,16 +552,18 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       const fs = yield* FileSystem.FileSystem
       const mark = `${folder}/raw/database-id`
       const own = yield* eventually(fs.readFileString(mark), (id) => id !== "")
-      assert.isTrue(yield* (yield* sweeper()).ownsStore)
+      const { ownsFiles, ownsLog } = yield* sweeper()
+      assert.deepStrictEqual([yield* ownsFiles, yield* ownsLog], [true, true])
       const told: Array<string> = []
       const logger = Logger.layer([Logger.make(({ message }) => void told.push(String(message)))])
       yield* fs.writeFileString(mark, "ae3e4d5e-8ac2-4b0e-9d4a-3f6f4a3d6a52\n")
       const foreign = yield* sweeper()
-      for (const _ of [1, 2]) assert.isFalse(yield* foreign.ownsStore.pipe(Effect.provide(logger)))
+      for (const _ of [1, 2]) assert.isFalse(yield* foreign.ownsLog.pipe(Effect.provide(logger)))
+      assert.isFalse(yield* foreign.ownsFiles.pipe(Effect.provide(Logger.layer([]))))
       assert.lengthOf(told, 1)
-      assert.match(told.join(), /messages of another database.* remove the file or object database-id/)
+      assert.match(told.join(), /belongs to another database.* remove the file or object database-id/)
       yield* fs.remove(mark)
-      assert.isTrue(yield* foreign.ownsStore)
+      assert.isTrue(yield* foreign.ownsLog)
       assert.strictEqual(yield* fs.readFileString(mark), own)
     }).pipe(Effect.provide(NodeServices.layer))
   )
@@ -797,7 +799,8 @@ describe("The sweeper of a running process", () => {
           segments: Effect.as(swept("segments"), 0),
           leftovers: swept("leftovers"),
           mayRemove: Effect.map(Ref.get(isHeld), (held) => !held),
-          ownsStore: Ref.get(isOwn),
+          ownsLog: Ref.get(isOwn),
+          ownsFiles: Ref.get(isOwn),
           orphans: Effect.andThen(swept("orphans"), Effect.die("the disk is away"))
         })
         yield* Layer.build(layerWorker.pipe(Layer.provide(double), Layer.provide(Logger.layer([]))))

@@ -281,7 +281,7 @@ const hintOf = (reason: PassedOver.Reason | null, filter: Parameters<typeof Pass
     case "held":
       return "Mail came that a sender rule or the mail scanner holds. The same request with trust=held and without wait lists it"
     case "unconfirmed":
-      return `${PassedOver.inWords(reason, filter)}. The same request without fromDomain and wait lists it`
+      return `${PassedOver.inWords(reason, filter)}. The same request without fromDomain, trust and wait lists it`
     case "lacks":
       return `${PassedOver.inWords(reason, filter)}. The same request without has lists it`
     case null:

@@ -182,11 +182,13 @@ export const make = Effect.fnUntraced(function* (root: string) {
   /** A crash leaves the whole mark or none. Of two databases that mark at the same time, the last one is the owner. */
   const mark = Effect.fnUntraced(function* (database: string) {
     const partial = path.join(root, `${ownerName}.${SecureRandom.uuidV4Unsafe()}`)
-    const file = yield* fs.open(partial, { flag: "wx", mode: 0o600 })
-    yield* file.writeAll(new TextEncoder().encode(`${database}\n`))
-    yield* file.sync
-    yield* fs.rename(partial, path.join(root, ownerName))
-  }, Effect.scoped)
+    yield* Effect.gen(function* () {
+      const file = yield* fs.open(partial, { flag: "wx", mode: 0o600 })
+      yield* file.writeAll(new TextEncoder().encode(`${database}\n`))
+      yield* file.sync
+      yield* fs.rename(partial, path.join(root, ownerName))
+    }).pipe(Effect.scoped, Effect.ensuring(Effect.ignore(fs.remove(partial, { force: true }))))
+  })
 
   const owner: Segments["owner"] = Effect.fn("Segments.owner")(function* (database) {
     if (!(yield* fs.exists(folder))) return database
