@@ -177,6 +177,7 @@ const make = Effect.gen(function* () {
         }
         yield* rows.describe({ domainId, id, pattern, description, kinds })
         const action: WebhookAction = change.action ?? before.action
+        if (change.action === "reject") yield* checkNamed(id, all)
         const url = action === "webhook" ? (change.url ?? before.url) : null
         if (action === "webhook" && url === null) return yield* new Conflict({ message: needsUrl })
         const { madeKey, wire } = yield* wireOf(id, url, change)
@@ -266,6 +267,19 @@ const checkKinds = (kinds: WebhookKinds, others: ReadonlyArray<WebhookRows.Webho
     if (other.action === "reject") {
       return new Invalid({
         message: `kinds.${kind}: The webhook ${id} rejects mail, which is not possible once its kind is known. Give it the action hold, or choose another`
+      })
+    }
+  }
+  return Effect.void
+}
+
+/** Refuses to let a webhook reject while others leave kinds of mail to it, because a kind is known only after the 250. */
+const checkNamed = (id: WebhookId, all: ReadonlyArray<WebhookRows.WebhookRow>) => {
+  for (const { id: by, kinds, pattern } of all) {
+    const kind = Object.entries(kinds).find(([, other]) => other === id)?.[0]
+    if (kind !== undefined) {
+      return new Conflict({
+        message: `The webhook ${pattern} leaves mail of the kind ${kind} to this one, which cannot reject it once its kind is known. First choose another with PATCH /api/domains/{id}/webhooks/${by} and kinds, or give this one the action hold`
       })
     }
   }

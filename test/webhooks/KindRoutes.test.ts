@@ -115,4 +115,43 @@ layer(Layer.merge(TestInlet.layer({ SENDER_CHECKS: "false" }), WebhookReceiver.l
       assert.deepStrictEqual((yield* change({})).json.webhook.kinds, {})
     })
   )
+
+  it.effect("cannot be rejected by the webhook that takes it, also not by the catch-all", () =>
+    Effect.gen(function* () {
+      const { call, domainId, first, second } = yield* withBounces()
+      const reject = (id: string) => call("PATCH", `/webhooks/${id}`, { action: "reject" })
+      const takeBounces = (kinds: object) => call("PATCH", `/webhooks/${first.id}`, { kinds })
+      const refused = yield* reject(second.id)
+      assert.strictEqual(refused.status, 409)
+      assert.include(refused.json.error, "The webhook agent-* leaves mail of the kind bounce to this one")
+      assert.include(refused.json.error, `/webhooks/${first.id} and kinds`)
+      assert.strictEqual((yield* call("GET", `/webhooks/${second.id}`)).json.action, "webhook")
+      yield* takeBounces({ bounce: domainId })
+      assert.strictEqual((yield* reject(second.id)).status, 200)
+      assert.strictEqual((yield* reject(domainId)).status, 409)
+      yield* takeBounces({})
+      assert.strictEqual((yield* reject(domainId)).status, 200)
+    })
+  )
+
+  it.effect("allows only one of two concurrent changes, one that names a webhook and one that lets it reject", () =>
+    Effect.gen(function* () {
+      for (let round = 0; round < 3; round++) {
+        const { call, first, second } = yield* withBounces()
+        yield* call("PATCH", `/webhooks/${first.id}`, { kinds: {} })
+        const answers = yield* Effect.all(
+          [
+            call("PATCH", `/webhooks/${first.id}`, { kinds: { bounce: second.id } }),
+            call("PATCH", `/webhooks/${second.id}`, { action: "reject" })
+          ],
+          { concurrency: 2 }
+        )
+        assert.lengthOf(
+          answers.filter(({ status }) => status === 200),
+          1,
+          answers.map(({ text }) => text).join()
+        )
+      }
+    })
+  )
 })
