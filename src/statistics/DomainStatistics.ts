@@ -79,13 +79,14 @@ export class DomainStatistics extends Context.Service<
               SELECT json_agg(json_build_object('reason', reason, 'count', refused) ORDER BY refused DESC, reason)
               FROM domain_day_refusals WHERE domain_id = ${id} AND domain_day_refusals.day = calendar.day::date
             ) AS refused
+          -- Without the casts the days are those of the session's time zone, which may skip a midnight.
           FROM generate_series(
             greatest((now() AT TIME ZONE 'UTC')::date - ${days}::int + 1, least(
               (now() AT TIME ZONE 'UTC')::date,
               (SELECT (created_at AT TIME ZONE 'UTC')::date FROM domains WHERE id = ${id}),
               (SELECT min(day) FROM domain_days WHERE domain_id = ${id})
-            )),
-            (now() AT TIME ZONE 'UTC')::date, interval '1 day'
+            ))::timestamp,
+            (now() AT TIME ZONE 'UTC')::date::timestamp, interval '1 day'
           ) AS calendar (day)
           LEFT JOIN domain_days ON domain_id = ${id} AND domain_days.day = calendar.day::date
           ORDER BY calendar.day

@@ -1,8 +1,9 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { DomainId } from "../../src/model/Domain.ts"
 import * as DayCounter from "../../src/statistics/DayCounter.ts"
-import { quantile } from "../../src/statistics/DomainStatistics.ts"
+import { DomainStatistics, quantile } from "../../src/statistics/DomainStatistics.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as ManyDomains from "../ManyDomains.ts"
@@ -69,6 +70,30 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
       const names = days.map(({ day }: { readonly day: string }) => day)
       assert.deepStrictEqual(names, names.toSorted())
     })
+  )
+
+  it.effect("end with today in a time zone that skipped a midnight last week", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const statistics = yield* DomainStatistics
+      const { domainId } = yield* counted
+      yield* sql`UPDATE domains SET created_at = now() - interval '6 days' WHERE id = ${domainId}`
+      const now = yield* DateTime.now
+      const days = yield* sql.withTransaction(
+        Effect.andThen(
+          // A zone in which 00:00 is 01:00 on a day of the last week, and back 100 days before it.
+          sql`
+            SELECT set_config('TimeZone', format('<-04>4<-03>,J%s/0,J%s/0', least(skipped, 365), 1 + (skipped + 264) % 365), true)
+            FROM (SELECT extract(doy FROM now() AT TIME ZONE 'UTC' - interval '3 days')::int AS skipped) AS zone
+          `,
+          statistics.of(DomainId.make(domainId), 7)
+        )
+      )
+      assert.deepStrictEqual(
+        days.map(({ day }) => day),
+        [6, 5, 4, 3, 2, 1, 0].map((ago) => DateTime.formatIsoDateUtc(DateTime.subtract(now, { days: ago })))
+      )
+    }).pipe(Effect.provide(DomainStatistics.layer))
   )
 
   it.effect("count mail, its bytes, attempts, dead letters and the time to 2xx, each once", () =>
