@@ -1,6 +1,6 @@
 import { isIP } from "node:net"
 import type { Domain } from "../model/Domain.ts"
-import type { Found, LookedUpHost, MxRecord } from "./DnsLook.ts"
+import type { Found, LookedUpHost, MxRecord, NoAnswer } from "./DnsLook.ts"
 import { error, type HealthCheck, type MxHost, ok, unknown, warning } from "./HealthCheck.ts"
 
 type Named = Pick<Domain, "domain" | "mx_target" | "origin" | "status" | "txt_name" | "txt_value">
@@ -21,8 +21,18 @@ const listed = (texts: ReadonlyArray<string>) =>
     ? texts.join(", ")
     : `${texts.slice(0, mostNamed).join(", ")} and ${texts.length - mostNamed} more`
 
-const noAnswer = (what: string, reason: string) => `DNS did not answer for ${what} (${reason})`
-const retry = "Retry in a minute. If it stays so, check the name servers of the domain at its registrar"
+const noAnswer = (check: HealthCheck["check"], what: string, reason: NoAnswer) =>
+  reason === "Busy"
+    ? unknown(
+        check,
+        `Too many looks at DNS are under way, so the records of ${what} were not looked up`,
+        "Ask again in 10 seconds"
+      )
+    : unknown(
+        check,
+        `DNS did not answer for ${what} (${reason})`,
+        "Retry in a minute. If it stays so, check the name servers of the domain at its registrar"
+      )
 
 /** The check of the TXT record that proves ownership. Only own domains have one. */
 export const txt = (domain: Named, { texts }: Pick<Found, "texts">): ReadonlyArray<HealthCheck> => {
@@ -33,7 +43,7 @@ export const txt = (domain: Named, { texts }: Pick<Found, "texts">): ReadonlyArr
     origin === "purchased"
       ? "Inlet publishes it by itself within minutes of the purchase. Retry then"
       : `Publish it at your DNS provider: name ${name}, type TXT, value ${value}. New records take up to an hour to be seen`
-  if (texts._tag === "Failure") return [unknown("txt", noAnswer(name, texts.failure), retry)]
+  if (texts._tag === "Failure") return [noAnswer("txt", name, texts.failure)]
   if (texts.success.includes(value)) return [ok("txt", `The TXT record at ${name} has the right value`)]
   const [other] = texts.success
   const seen =
@@ -63,7 +73,7 @@ export const mx = (
   if (literal !== null) {
     return [error("mx", `The MX record of ${name} is the address ${literal}. It must be the name of a host`, publish)]
   }
-  if (found._tag === "Failure") return [unknown("mx", noAnswer(name, found.failure), retry)]
+  if (found._tag === "Failure") return [noAnswer("mx", name, found.failure)]
   const records = found.success
   if (records.length === 0) {
     return [error("mx", `${name} has no MX record, so mail servers do not know where to send its mail`, publish)]

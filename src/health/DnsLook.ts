@@ -1,6 +1,7 @@
 import { isIP } from "node:net"
-import { Cache, Context, Effect, Layer, Result, Semaphore } from "effect"
+import { Cache, Context, Deferred, Effect, Layer, Option, PartitionedSemaphore, RcMap, Result, Semaphore } from "effect"
 import { Dns, Host, NetAddress } from "effect/net"
+import { WorkspaceId } from "../model/Workspace.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
 
 /** A host of the MX records, as DNS describes it. */
@@ -20,12 +21,15 @@ export interface MxRecord {
   readonly priority: number
 }
 
+/** Why there is no answer. `Busy` if too many other looks were under way, so DNS was not asked. */
+export type NoAnswer = Dns.DnsErrorReason | "Busy"
+
 /** What DNS answers about a domain. */
 export interface Found {
   /** The TXT records at the name that proves ownership. Null without such a name. */
-  readonly texts: Result.Result<ReadonlyArray<string>, Dns.DnsErrorReason> | null
+  readonly texts: Result.Result<ReadonlyArray<string>, NoAnswer> | null
   /** Every MX record, lowest priority first. */
-  readonly mx: Result.Result<ReadonlyArray<MxRecord>, Dns.DnsErrorReason>
+  readonly mx: Result.Result<ReadonlyArray<MxRecord>, NoAnswer>
   /** An address in place of a host, if the MX records have nothing else. */
   readonly literal: string | null
   /** The first hosts, looked up. */
@@ -38,6 +42,12 @@ export const mostHosts = 5
 /** Domains that are looked up at once. */
 const atOnce = 16
 
+/** Those of a workspace, so that its silent name servers leave places to others. */
+const atOnceOfWorkspace = 3
+
+/** How long a look waits for a place. */
+const placePatience = "3 seconds"
+
 /** Domains with a kept answer. Each is kept for a few seconds, so that requests cannot multiply queries. */
 const mostKept = 1_000
 const keptFor = "5 seconds"
@@ -45,7 +55,7 @@ const keptFor = "5 seconds"
 /** Timeout of the look-ups of a host, which begin after the MX records are there. */
 const hostPatience = "3 seconds"
 
-/** Timeout of all look-ups of a domain, with the wait for a free place. */
+/** Timeout of all look-ups of a domain, which begin once it has a place. */
 const patience = "9 seconds"
 
 const absent: Dns.DnsErrorReason = "NotFound"
@@ -54,13 +64,29 @@ const late: Dns.DnsErrorReason = "Timeout"
 /** Looks up the records of a customer's domain, with a bounded number of queries. */
 export class DnsLook extends Context.Service<
   DnsLook,
-  { at(domain: string, txtName: string | null): Effect.Effect<Found> }
+  { at(workspaceId: WorkspaceId, domain: string, txtName: string | null): Effect.Effect<Found> }
 >()("inlet/health/DnsLook") {
   static readonly layer = Layer.effect(
     DnsLook,
     Effect.gen(function* () {
       const dns = yield* Dns.Dns
-      const places = yield* Semaphore.make(atOnce)
+      const places = yield* PartitionedSemaphore.make<WorkspaceId>({ permits: atOnce })
+      const ofWorkspace = yield* RcMap.make({ lookup: (_: WorkspaceId) => Semaphore.make(atOnceOfWorkspace) })
+
+      /** Runs a look once it has a place, or fails in time if none becomes free. */
+      const inPlace = Effect.fnUntraced(function* <A>(workspaceId: WorkspaceId, look: Effect.Effect<A>) {
+        const started = yield* Deferred.make<void>()
+        const own = yield* RcMap.get(ofWorkspace, workspaceId)
+        const looked = Effect.andThen(Deferred.succeed(started, undefined), look).pipe(
+          places.withPermit(workspaceId),
+          own.withPermit
+        )
+        const gaveUp = Effect.flatMap(
+          Effect.timeoutOption(Deferred.await(started), placePatience),
+          Option.match({ onNone: () => Effect.fail("Busy" as const), onSome: () => Effect.never })
+        )
+        return yield* Effect.raceFirst(looked, gaveUp)
+      }, Effect.scoped)
 
       const texts = (name: string) =>
         dns.resolve(name, "TXT").pipe(
@@ -119,18 +145,20 @@ export class DnsLook extends Context.Service<
         capacity: mostKept,
         timeToLive: keptFor,
         lookup: (key: string) => {
-          const [domain = "", txtName] = key.split(" ")
-          return places.withPermit(look(domain, txtName ?? null)).pipe(
-            Effect.timeoutOrElse({
-              duration: patience,
-              orElse: () =>
-                Effect.succeed<Found>({
-                  mx: Result.fail(late),
-                  literal: null,
-                  hosts: [],
-                  texts: txtName === undefined ? null : Result.fail(late)
-                })
-            }),
+          const [workspaceId = "", domain = "", txtName] = key.split(" ")
+          const without = (reason: NoAnswer) =>
+            Effect.succeed<Found>({
+              mx: Result.fail(reason),
+              literal: null,
+              hosts: [],
+              texts: txtName === undefined ? null : Result.fail(reason)
+            })
+          const inTime = Effect.timeoutOrElse(look(domain, txtName ?? null), {
+            duration: patience,
+            orElse: () => without(late)
+          })
+          return inPlace(WorkspaceId.make(workspaceId), inTime).pipe(
+            Effect.catch(without),
             Effect.withSpan("DnsLook.at"),
             Elapsed.ofLookup
           )
@@ -138,7 +166,8 @@ export class DnsLook extends Context.Service<
       })
 
       return DnsLook.of({
-        at: (domain, txtName) => Elapsed.ofCache(Cache.get(kept, txtName === null ? domain : `${domain} ${txtName}`))
+        at: (workspaceId, domain, txtName) =>
+          Elapsed.ofCache(Cache.get(kept, [workspaceId, domain, ...(txtName === null ? [] : [txtName])].join(" ")))
       })
     })
   )

@@ -77,7 +77,7 @@ export class DomainHealths extends Context.Service<
         isLimited: boolean
       ) {
         const { id } = domain
-        const outside = Effect.all([mailHost.look, dns.at(domain.domain, domain.txt_name)], { concurrency: 2 })
+        const outside = Effect.all([mailHost.look, dns.at(workspaceId, domain.domain, domain.txt_name)], { concurrency: 2 })
         const stored = Effect.all([
           last({ id, workspaceId }),
           webhooks.of(catchAllOf(id)),

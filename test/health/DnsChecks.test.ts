@@ -5,6 +5,7 @@ import * as DnsChecks from "../../src/health/DnsChecks.ts"
 import { DnsLook, type Found } from "../../src/health/DnsLook.ts"
 import type { HealthCheck } from "../../src/health/HealthCheck.ts"
 import { DomainName } from "../../src/model/Domain.ts"
+import { WorkspaceId } from "../../src/model/Workspace.ts"
 import * as FakeDns from "../../src/testing/FakeDns.ts"
 
 const own = {
@@ -16,6 +17,9 @@ const own = {
   txt_value: "service_verify_1"
 } as const
 
+const workspaceId = WorkspaceId.make("01981c9e-0000-7000-8000-000000000001")
+const otherWorkspaceId = WorkspaceId.make("01981c9e-0000-7000-8000-000000000002")
+
 const ours = { "mx.inlet.test": { addresses: ["203.0.113.5"] } }
 
 type Mx = NonNullable<FakeDns.Records["MX"]>
@@ -26,7 +30,7 @@ const lines = (checks: ReadonlyArray<HealthCheck>) =>
   )
 
 const looked = (zones: Readonly<Record<string, FakeDns.Records>>) =>
-  DnsLook.use((look) => look.at(own.domain, own.txt_name)).pipe(
+  DnsLook.use((look) => look.at(workspaceId, own.domain, own.txt_name)).pipe(
     Effect.provide(Layer.provide(DnsLook.layer, FakeDns.make(zones).layer))
   )
 
@@ -62,7 +66,7 @@ describe("The check of the TXT record", () => {
     Effect.gen(function* () {
       const dns = FakeDns.make({ [own.txt_name]: { TXT: ["service_verify_1"] } })
       yield* dns.will("fail", "resolve")
-      const found = yield* DnsLook.use((look) => look.at(own.domain, own.txt_name)).pipe(
+      const found = yield* DnsLook.use((look) => look.at(workspaceId, own.domain, own.txt_name)).pipe(
         Effect.provide(Layer.provide(DnsLook.layer, dns.layer))
       )
       assert.match(
@@ -209,14 +213,14 @@ describe("The check of the MX records", () => {
         Effect.gen(function* () {
           const { at } = yield* DnsLook
           yield* dns.will("hang", "resolve")
-          const first = yield* Effect.forkChild(at(own.domain, own.txt_name))
+          const first = yield* Effect.forkChild(at(workspaceId, own.domain, own.txt_name))
           yield* TestClock.adjust("9 seconds")
           const silent = yield* Fiber.join(first)
           yield* dns.will("work", "resolve")
           yield* TestClock.adjust("4 seconds")
-          const kept = yield* at(own.domain, own.txt_name)
+          const kept = yield* at(workspaceId, own.domain, own.txt_name)
           yield* TestClock.adjust("1 second")
-          return { silent, kept, later: yield* at(own.domain, own.txt_name) }
+          return { silent, kept, later: yield* at(workspaceId, own.domain, own.txt_name) }
         }),
         DnsLook.layer
       )
@@ -227,6 +231,40 @@ describe("The check of the MX records", () => {
       )
       assert.strictEqual(kept, silent)
       assert.match(lines(DnsChecks.mx(own, later, { isNearby: false, isRelayed: false })).join(), /^ok mx: /)
+    })
+  )
+
+  it.effect("looks at 3 domains of a workspace at once, so that silent ones leave places to others", () =>
+    Effect.gen(function* () {
+      const dns = FakeDns.make({ "example.com": { MX: [{ priority: 10, exchange: "mx.inlet.test" }] }, ...ours })
+      const look = Effect.provide(
+        Effect.gen(function* () {
+          const { at } = yield* DnsLook
+          yield* dns.will("hang", "resolve")
+          const silent = yield* Effect.forEach(Array.from({ length: 20 }).keys(), (index) =>
+            Effect.forkChild(at(otherWorkspaceId, `silent${index}.example`, null))
+          )
+          yield* TestClock.adjust("1 second")
+          yield* dns.will("work", "resolve")
+          const found = yield* Effect.forkChild(at(workspaceId, own.domain, null))
+          yield* TestClock.adjust("9 seconds")
+          return { found: yield* Fiber.join(found), silent: yield* Effect.forEach(silent, Fiber.join) }
+        }),
+        DnsLook.layer
+      )
+      const { found, silent } = yield* Effect.provide(look, dns.layer)
+      const said = (found: Found) => lines(DnsChecks.mx(own, found, { isNearby: false, isRelayed: false }))
+      assert.match(said(found).join(), /^ok mx: /)
+      const late = silent.map((each) => said(each).join())
+      assert.strictEqual(late.filter((line) => line.includes("(Timeout)")).length, 3)
+      assert.deepStrictEqual(
+        late.slice(3),
+        Array.from(
+          { length: 17 },
+          () =>
+            "unknown mx: Too many looks at DNS are under way, so the records of example.com were not looked up → Ask again in 10 seconds"
+        )
+      )
     })
   )
 })
