@@ -7,10 +7,10 @@ import * as DeliveryRows from "./DeliveryRows.ts"
 import { pull } from "./Lease.ts"
 
 /** The attempts of the domain that the figures are of, at most. */
-const mostAttempts = 1_000
+export const mostAttempts = 1_000
 
-/** Deliveries that are counted, at most. */
-const mostCounted = 10_000
+/** Deliveries of a domain and a status that are counted, at most. */
+export const mostCounted = 10_000
 
 const time = Schema.NullOr(Schema.DateTimeUtcFromString)
 const date = Schema.NullOr(Schema.DateTimeUtcFromDate)
@@ -39,6 +39,14 @@ export const attempts = (sql: SqlClient.SqlClient, id: string) => sql`
     WHERE domain_id = (SELECT domain_id FROM webhooks WHERE id = ${id}) ORDER BY requested_at DESC LIMIT ${mostAttempts}
   ) AS made
   WHERE coalesce(made.webhook_id, made.domain_id) = ${id} ORDER BY requested_at DESC
+`
+
+/** True if the figures of a webhook may leave out older attempts, or dead letters, because its domain has more. */
+export const areCut = (sql: SqlClient.SqlClient, domainId: string) => sql`
+  (SELECT count(*) FROM (SELECT 1 FROM delivery_attempts WHERE domain_id = ${domainId} LIMIT ${mostAttempts}) AS made)
+    = ${mostAttempts} AS attempts_cut,
+  (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE domain_id = ${domainId} AND status = 'dead' LIMIT ${mostCounted}) AS dead)
+    = ${mostCounted} AS dead_cut
 `
 
 const Row = Schema.Struct({

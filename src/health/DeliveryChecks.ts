@@ -1,5 +1,5 @@
 import * as AnswerAdvice from "../delivery/AnswerAdvice.ts"
-import type { Failing, Health } from "../delivery/WebhookHealth.ts"
+import { type Failing, type Health, mostAttempts, mostCounted } from "../delivery/WebhookHealth.ts"
 import type { Domain } from "../model/Domain.ts"
 import { catchAll, catchAllOf, type Webhook } from "../model/Webhook.ts"
 import { error, type HealthCheck, ok, secondOf, warning } from "./HealthCheck.ts"
@@ -11,6 +11,8 @@ const events = (count: number, does: string, doAll: string) =>
 export const webhook = (
   domain: Pick<Domain, "catch_all" | "id" | "pull" | "webhookUrl">,
   {
+    attemptsCut,
+    deadCut,
     failing,
     health,
     lastStatus
@@ -19,6 +21,10 @@ export const webhook = (
     readonly failing: Failing | null
     /** The status of the answer that `last_error` is about. */
     readonly lastStatus: number | null
+    /** True if older attempts of the domain, and so of this webhook, are not in `health`. */
+    readonly attemptsCut: boolean
+    /** The same for dead letters. */
+    readonly deadCut: boolean
   }
 ): HealthCheck => {
   const { dead, held, last_error, last_success_at, paused_at, pending } = health
@@ -61,9 +67,23 @@ export const webhook = (
       `Deliver them again with POST ${route}/replays {"status": "dead"}`
     )
   }
-  return last_success_at === null
-    ? ok("webhook", `The webhook at ${where} has had no delivery yet. POST ${route}/webhook/test sends a test`)
-    : ok("webhook", `The webhook at ${where} works. Its last success was at ${secondOf(last_success_at)}`)
+  if (deadCut) {
+    const most = mostCounted.toLocaleString("en")
+    return warning(
+      "webhook",
+      `The domain has ${most} dead letters or more. None of the ${most} that were counted is of the webhook at ${where}`,
+      `List them with GET ${route}/events?delivery=dead, and deliver them again with POST ${route}/replays {"status": "dead"}`
+    )
+  }
+  if (last_success_at !== null) {
+    return ok("webhook", `The webhook at ${where} works. Its last success was at ${secondOf(last_success_at)}`)
+  }
+  return ok(
+    "webhook",
+    attemptsCut
+      ? `The webhook at ${where} had no delivery among the last ${mostAttempts.toLocaleString("en")} attempts of the domain. POST ${route}/webhook/test sends a test`
+      : `The webhook at ${where} has had no delivery yet. POST ${route}/webhook/test sends a test`
+  )
 }
 
 /** The checks of the webhooks for some addresses: those that do not deliver, or one for all that do. */

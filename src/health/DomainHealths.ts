@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import { attempts, WebhookHealth } from "../delivery/WebhookHealth.ts"
+import { areCut, attempts, WebhookHealth } from "../delivery/WebhookHealth.ts"
 import * as WorkspaceUsage from "../domains/WorkspaceUsage.ts"
 import { type Domain, DomainId } from "../model/Domain.ts"
 import { simulatedAddress } from "../model/InboundEmail.ts"
@@ -24,7 +24,9 @@ const Last = Schema.Struct({
   receivedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
   remoteAddress: Schema.NullOr(Schema.String),
   statusCode: Schema.NullOr(Schema.Int),
-  isRelayed: Schema.Boolean
+  isRelayed: Schema.Boolean,
+  attemptsCut: Schema.Boolean,
+  deadCut: Schema.Boolean
 })
 
 /** Checks of mail to every address, which a key with a limit does not see. */
@@ -51,7 +53,7 @@ export class DomainHealths extends Context.Service<
       const { emailsPerDay } = yield* Settings.limits
       const canStore = Effect.isSuccess(yield* Readiness.make("service"))
 
-      /** The newest event by index, the last failure of the catch-all, which has the domain's id, and whether a relay has a key. */
+      /** The newest event by index, the last failure of the catch-all, which has the domain's id, whether a relay has a key, and what the figures leave out. */
       const last = SqlSchema.findOne({
         Request: Schema.Struct({ id: DomainId, workspaceId: WorkspaceId }),
         Result: Last,
@@ -61,7 +63,7 @@ export class DomainHealths extends Context.Service<
           ) AS status_code, EXISTS (
             SELECT 1 FROM workspace_keys
             WHERE workspace_id = ${workspaceId} AND scope = 'ingest' AND coalesce(domain_id, ${id}) = ${id}
-          ) AS is_relayed
+          ) AS is_relayed, ${areCut(sql, id)}
           FROM (VALUES (1)) AS one
           LEFT JOIN LATERAL (
             SELECT events.received_at, inbound_emails.remote_address
@@ -77,7 +79,9 @@ export class DomainHealths extends Context.Service<
         isLimited: boolean
       ) {
         const { id } = domain
-        const outside = Effect.all([mailHost.look, dns.at(workspaceId, domain.domain, domain.txt_name)], { concurrency: 2 })
+        const outside = Effect.all([mailHost.look, dns.at(workspaceId, domain.domain, domain.txt_name)], {
+          concurrency: 2
+        })
         const stored = Effect.all([
           last({ id, workspaceId }),
           webhooks.of(catchAllOf(id)),
@@ -94,7 +98,7 @@ export class DomainHealths extends Context.Service<
           }
         )
         const now = yield* Clock.currentTimeMillis
-        const { isRelayed, receivedAt, remoteAddress, statusCode } = newest
+        const { attemptsCut, deadCut, isRelayed, receivedAt, remoteAddress, statusCode } = newest
         const hosts = DnsChecks.hosts(domain, found)
         const isElsewhere = isRelayed && !hosts.some(({ ours }) => ours)
         const ofAll = [
@@ -103,7 +107,7 @@ export class DomainHealths extends Context.Service<
           ...DnsChecks.mx(domain, found, { ...host, isRelayed }),
           ...MailHostChecks.of(host, now, isElsewhere),
           ...MailChecks.storage(isStored),
-          DeliveryChecks.webhook(domain, { health, failing, lastStatus: statusCode }),
+          DeliveryChecks.webhook(domain, { health, failing, lastStatus: statusCode, attemptsCut, deadCut }),
           ...DeliveryChecks.others(all),
           MailChecks.quota(used.emailsToday, emailsPerDay),
           MailChecks.lastMail(

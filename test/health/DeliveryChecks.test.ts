@@ -26,6 +26,22 @@ const webhook = (fields: Partial<Webhook>) =>
     ...fields
   })
 
+const health = {
+  attempts: 0,
+  failed: 0,
+  p50_ms: null,
+  p99_ms: null,
+  last_success_at: null,
+  last_failure_at: null,
+  last_error: null,
+  failing_since: null,
+  paused_at: null,
+  next_probe_at: null,
+  pending: 0,
+  dead: 0,
+  held: 0
+}
+
 describe("The check of the webhooks for some addresses", () => {
   it("is one line if all of them work, and none without any", () => {
     assert.deepStrictEqual(DeliveryChecks.others([webhook({ pattern: "*" })]), [])
@@ -58,22 +74,26 @@ describe("The check of the webhooks for some addresses", () => {
   })
 
   it("of a catch-all that rejects is no warning", () => {
-    const health = {
-      attempts: 0,
-      failed: 0,
-      p50_ms: null,
-      p99_ms: null,
-      last_success_at: null,
-      last_failure_at: null,
-      last_error: null,
-      failing_since: null,
-      paused_at: null,
-      next_probe_at: null,
-      pending: 0,
-      dead: 0,
-      held: 0
-    }
     const domain = { id: domainId, catch_all: "reject", pull: false, webhookUrl: null } as const
-    assert.deepInclude(DeliveryChecks.webhook(domain, { health, failing: null, lastStatus: null }), { status: "ok" })
+    assert.deepInclude(
+      DeliveryChecks.webhook(domain, { health, failing: null, lastStatus: null, attemptsCut: false, deadCut: false }),
+      { status: "ok" }
+    )
+  })
+
+  it("of the catch-all names no success while dead letters of the domain were left out", () => {
+    const domain = { id: domainId, catch_all: "webhook", pull: false, webhookUrl: "https://all.example/hook" } as const
+    const { message, status } = DeliveryChecks.webhook(domain, {
+      health,
+      failing: null,
+      lastStatus: null,
+      attemptsCut: true,
+      deadCut: true
+    })
+    assert.strictEqual(status, "warning")
+    assert.strictEqual(
+      message,
+      "The domain has 10,000 dead letters or more. None of the 10,000 that were counted is of the webhook at all.example"
+    )
   })
 })
