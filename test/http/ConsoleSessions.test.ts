@@ -82,6 +82,29 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator-token" }), { excludeTestServices:
     })
   )
 
+  it.effect("is refused with 409 for a page that shows another workspace, and reads and changes nothing there", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { call, cookies, signIn } = yield* browser
+      const [shown, other] = [yield* inlet.workspace, yield* inlet.workspace]
+      yield* signIn(other.key)
+      const headers = { "x-inlet-console": shown.id }
+      const error = "You are signed in to another workspace in this browser. Reload the page"
+      const read = yield* call("GET", "/api/domains", { headers })
+      assert.deepStrictEqual([read.status, read.json], [409, { error }])
+      for (const path of ["/api/instant-inbox", "/api/workspaces/rotate-key"]) {
+        assert.strictEqual((yield* call("POST", path, { headers })).status, 409, path)
+      }
+      assert.deepStrictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).json.domains, [])
+      const own = yield* call("POST", "/api/instant-inbox", { headers: { "x-inlet-console": other.id } })
+      assert.strictEqual(own.status, 201)
+      // An API key says by itself which workspace it opens.
+      const cookie = `inlet_console=${cookies.get("inlet_console")}`
+      const withKey = yield* inlet.call("GET", "/api/domains", { key: shown.key, headers: { ...headers, cookie } })
+      assert.strictEqual(withKey.status, 200)
+    })
+  )
+
   it.effect("of a browser without Sec-Fetch-Site is checked by its Origin", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

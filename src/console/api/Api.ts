@@ -22,6 +22,16 @@ export interface Options {
   readonly query?: Readonly<Record<string, string | number | null | undefined>>
   readonly body?: unknown
   readonly signal?: AbortSignal
+  /** In place of the workspace that the page shows. */
+  readonly workspaceId?: string | undefined
+}
+
+/** The workspace that the page shows. Undefined before the page knows one. */
+let shown: string | undefined
+
+/** Sets the workspace of each request, so that the service refuses it if another tab has switched the workspace. */
+export const showsWorkspace = (id: string | undefined) => {
+  shown = id
 }
 
 /** Called with each 401, when the session has ended. */
@@ -49,7 +59,7 @@ export const call = async <R extends Route>(route: R, options: Options = {}): Pr
   const response = await fetch(urlOf(path, options), {
     method,
     headers: {
-      "x-inlet-console": "1",
+      "x-inlet-console": options.workspaceId ?? shown ?? "1",
       ...(options.body === undefined ? {} : { "content-type": "application/json" })
     },
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals"
-import { call, whenUnauthorized } from "./Api.ts"
+import { call, showsWorkspace, whenUnauthorized } from "./Api.ts"
 import type { Answers, Domain } from "./Contract.ts"
 
 export type State = Answers["GET /api/console/state"]
@@ -24,13 +24,14 @@ export const isOperator = computed(() => state.value?.operator === true)
 /** Loads the state, and the domains if there is a workspace. */
 export const refresh = async () => {
   const now = await call("GET /api/console/state")
-  if (now.workspace !== null) await refreshDomains()
+  if (now.workspace !== null) await refreshDomains(now.workspace.workspace_id)
   else domains.value = undefined
+  showsWorkspace(now.workspace?.workspace_id)
   state.value = now
 }
 
-export const refreshDomains = async () => {
-  const page = await call("GET /api/domains")
+export const refreshDomains = async (workspaceId?: string) => {
+  const page = await call("GET /api/domains", { workspaceId })
   domains.value = page.domains
   hasMoreDomains.value = page.next_cursor !== null
 }

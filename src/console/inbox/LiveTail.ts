@@ -73,8 +73,8 @@ export const follow = (
       open()
     } catch (error) {
       const status = error instanceof ApiError ? error.status : undefined
-      // The session has ended, or the domain is removed.
-      if (status === 401 || status === 404) state.value = "ended"
+      // The session has ended, another tab has switched the workspace, or the domain is removed.
+      if (status === 401 || status === 404 || status === 409) state.value = "ended"
       else if (status === 400) state.value = "refused"
       else later()
     }

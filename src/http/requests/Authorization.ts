@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Redacted } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Asker } from "../../database/Turns.ts"
@@ -15,7 +15,14 @@ import * as IngestKeys from "./IngestKeys.ts"
 import * as LimitedKeys from "./LimitedKeys.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 import { ReadKeys } from "./ReadKeys.ts"
+import * as SameOrigin from "./SameOrigin.ts"
 import * as WholeBody from "./WholeBody.ts"
+
+/** Only the console gets it, so the contract does not declare it. */
+const otherWorkspace = HttpServerResponse.jsonUnsafe(
+  { error: "You are signed in to another workspace in this browser. Reload the page" },
+  { status: 409 }
+)
 
 /**
  * Authenticates requests by their API keys, and counts them for the key's workspace. Refuses ingest keys, unless the
@@ -70,7 +77,9 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
       return Authorization.of({
         bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
           const allowed = Effect.gen(function* () {
-            const { limit, scope } = yield* CurrentWorkspace
+            const { id, limit, scope, sessionId } = yield* CurrentWorkspace
+            const request = yield* HttpServerRequest.HttpServerRequest
+            if (sessionId !== undefined && SameOrigin.isOfOther(request, id)) return otherWorkspace
             const takesReadKeys = Context.get(endpoint.annotations, ReadKeys)
             const route = `${endpoint.method} ${endpoint.path}`
             // Its limit is a domain, which the handler compares.
