@@ -18,7 +18,11 @@ export const FirstSteps = ({ domain, hasMail }: { readonly domain: Domain; reado
       body: takesMail ? (
         <>
           <CopyLine text={address} what="address" />
-          <p class="note">Every local part of {domain.domain} works.</p>
+          <p class="note">
+            {domain.catch_all === "reject"
+              ? `Inlet refuses mail for ${domain.domain} that no webhook takes with 550.`
+              : `Every local part of ${domain.domain} works.`}
+          </p>
         </>
       ) : (
         <p>

@@ -53,6 +53,10 @@ export const WebhookHealth = ({
           <>
             <Tag tone="plain">Pull</Tag> Mail waits until a client asks for it (<code>inlet listen --take</code>).
           </>
+        ) : domain.catch_all === "reject" && domain.verified_at !== null ? (
+          <>
+            <Tag tone="bad">Rejects</Tag> Inlet refuses mail that no other webhook takes with 550.
+          </>
         ) : domain.webhookUrl === null ? (
           <>
             <Tag tone="plain">None</Tag>{" "}

@@ -1,0 +1,47 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Page } from "playwright-core"
+import * as Needs from "../Needs.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+import { Browser, step, type Window } from "./Browser.ts"
+import { enter } from "./Console.ts"
+
+const visiting = <E, R>(
+  steps: (place: Window & { readonly inlet: TestInlet["Service"] }) => Effect.Effect<void, E, R>
+) =>
+  Effect.gen(function* () {
+    const inlet = yield* TestInlet
+    const browser = yield* Browser
+    yield* browser.visit({}, (window) => steps({ ...window, inlet }))
+  })
+
+/** The card with a heading. */
+const card = (page: Page, name: string) =>
+  page.locator("section.card", { has: page.getByRole("heading", { name, exact: true }) })
+
+describe("A browser", Needs.options(Needs.chromium), () => {
+  const World = Layer.mergeAll(
+    TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h,1h,1h,1h,1h" }),
+    Browser.layer,
+    WebhookReceiver.layer
+  )
+  layer(World, { excludeTestServices: true })("The webhook page of the console", (it) => {
+    it.effect("says that a catch-all that rejects refuses mail, and so does the guide of the inbox", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const { domain, domainId, key } = yield* inlet.inbox()
+          const path = `/api/domains/${domainId}/webhooks/${domainId}`
+          assert.strictEqual((yield* inlet.call("PATCH", path, { key, body: { action: "reject" } })).status, 200)
+          yield* enter(page, inlet.url, key, `/console/d/${domainId}/webhook`)
+          const health = card(page, "Health of the catch-all")
+          yield* step(() => health.getByText("Inlet refuses mail that no other webhook takes with 550.").waitFor())
+          yield* step(() => page.goto(`${inlet.url}/console/d/${domainId}/inbox`))
+          yield* step(() =>
+            page.getByText(`Inlet refuses mail for ${domain} that no webhook takes with 550.`).waitFor()
+          )
+        })
+      )
+    )
+  })
+})
