@@ -3,6 +3,8 @@ import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
 import { domains, isOperator, isReadOnly, signOut, state } from "../api/Session.ts"
+import { useAction } from "./Action.ts"
+import { Problem } from "./Dialog.tsx"
 import { DomainSwitch } from "./DomainSwitch.tsx"
 import { QuotaNotice } from "./QuotaNotice.tsx"
 
@@ -24,6 +26,7 @@ const Item = ({ children, href, path }: { href: string; path: string; children: 
 /** Surrounds every page of the console with navigation, domain and workspace. */
 export const Frame = ({ children }: { readonly children: ComponentChildren }) => {
   const { path, route } = useLocation()
+  const leaving = useAction()
   const workspace = state.value?.workspace ?? null
   const domain = domainOf(path)
   // Beside the button of the menu.
@@ -116,9 +119,15 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
           <div class="side-foot">
             {isReadOnly.value && <p class="note">Read key: you can look, not change.</p>}
             <a href="/console/sign-in">{workspace === null ? "Sign in" : "Switch workspace"}</a>
-            <button type="button" class="small" onClick={() => void signOut().then(() => route("/console/sign-in"))}>
+            <button
+              type="button"
+              class="small"
+              disabled={leaving.isRunning.value}
+              onClick={() => void leaving.run(() => signOut().then(() => route("/console/sign-in")))}
+            >
               Sign out
             </button>
+            <Problem message={leaving.error.value} />
           </div>
         </aside>
       )}
