@@ -43,5 +43,30 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         })
       )
     )
+
+    it.effect("forgets the result of a test when the webhook gets another URL or format", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          yield* receiver.answerAlways(200)
+          const { domainId, key } = yield* inlet.inbox(receiver.url)
+          yield* enter(page, inlet.url, key, `/console/d/${domainId}/webhook`)
+          const result = card(page, "Test").locator(".test-result")
+          const test = step(() => page.getByRole("button", { name: "Send a test" }).click())
+          const target = card(page, "URL of the catch-all")
+          const change = step(() => target.getByRole("button", { name: "Change" }).click())
+          yield* test
+          yield* step(() => result.waitFor())
+          yield* step(() => target.getByRole("textbox").fill(`${receiver.url}/other`))
+          yield* change
+          yield* step(() => result.waitFor({ state: "detached" }))
+          yield* test
+          yield* step(() => result.waitFor())
+          yield* step(() => target.getByRole("combobox").selectOption("raw"))
+          yield* change
+          yield* step(() => result.waitFor({ state: "detached" }))
+        })
+      )
+    )
   })
 })

@@ -41,7 +41,13 @@ export const Webhook = () => {
             <>
               <WebhookUrl domain={loaded} onChange={reload} />
               {loaded.verified_at !== null && <Recover domain={loaded} onChange={reload} />}
-              {loaded.webhookUrl !== null && <WebhookTester path={[loaded.id, loaded.id]} url={loaded.webhookUrl} />}
+              {loaded.webhookUrl !== null && (
+                <WebhookTester
+                  key={`${loaded.webhookFormat} ${loaded.webhookUrl}`}
+                  path={[loaded.id, loaded.id]}
+                  url={loaded.webhookUrl}
+                />
+              )}
               <SigningSecret />
             </>
           )}

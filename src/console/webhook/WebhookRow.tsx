@@ -100,7 +100,12 @@ const Opened = ({
       {!isReadOnly.value && (
         <>
           {webhook.webhookUrl !== null && !isCatchAll && (
-            <WebhookTester class="part" path={[webhook.domain_id, webhook.id]} url={webhook.webhookUrl} />
+            <WebhookTester
+              key={`${webhook.format} ${webhook.webhookUrl}`}
+              class="part"
+              path={[webhook.domain_id, webhook.id]}
+              url={webhook.webhookUrl}
+            />
           )}
           <div class="actions">
             {webhook.action === "reject" ? (
