@@ -963,9 +963,61 @@ describe("A browser", Needs.options(Needs.chromium), () => {
             (isVisible) => isVisible
           )
           assert.isBelow(yield* step(() => page.locator(".row").count()), 60)
-          // The first pages were freed, and load again.
+          yield* step(() => page.getByText("Live", { exact: true }).waitFor())
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "came meanwhile" })
+          yield* step(() => page.getByRole("button", { name: "1 new" }).waitFor())
+          // The pages after the first one were freed, and load again.
           yield* step(() => page.evaluate("document.querySelector('.rows').scrollTop = 0"))
           yield* step(() => page.getByRole("link", { name: /copy 3000/ }).waitFor())
+          yield* step(() => page.getByRole("button", { name: "1 new" }).click())
+          yield* step(() => page.getByRole("link", { name: /copy 3000/ }).waitFor())
+          const subjects = yield* step(() => page.locator(".row a").allTextContents())
+          assert.lengthOf(
+            subjects.filter((text) => text.includes("came meanwhile")),
+            1
+          )
+          yield* step(() => page.evaluate("document.querySelector('.rows').scrollTop = 12_000"))
+          yield* step(() =>
+            page
+              .getByRole("link", { name: /copy 28\d\d/ })
+              .first()
+              .waitFor()
+          )
+        })
+      )
+    )
+
+    it.effect("shows a mail once if the stream of a filtered list opens before the list is loaded", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const { address, domainId, key } = yield* inlet.inbox()
+          yield* Mail.send(inlet.smtpPort, { to: address, subject: "held once" })
+          yield* eventually(
+            inlet.call("GET", `/api/domains/${domainId}/events`, { key }),
+            ({ json }) => json.events.length === 1
+          )
+          yield* enter(page, inlet.url, key, "/console/domains")
+          const opened = Promise.withResolvers<void>()
+          yield* step(() =>
+            page.route(/\/events\?/, (route) => opened.promise.then(() => route.continue()), { times: 1 })
+          )
+          yield* step(() => page.goto(`${inlet.url}/console/d/${domainId}/inbox?delivery=held`))
+          yield* step(() => page.getByText("Live", { exact: true }).waitFor())
+          opened.resolve()
+          yield* step(() =>
+            page
+              .getByRole("link", { name: /held once/ })
+              .first()
+              .waitFor()
+          )
+          yield* Mail.send(inlet.smtpPort, { to: address, subject: "came later" })
+          yield* step(() =>
+            page
+              .getByRole("link", { name: /came later/ })
+              .first()
+              .waitFor()
+          )
+          assert.strictEqual(yield* step(() => page.locator(".row a").count()), 2)
         })
       )
     )

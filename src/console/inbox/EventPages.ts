@@ -99,7 +99,7 @@ export class EventPages {
     await this.#load(this.#pages.length)
   }
 
-  /** Frees the pages that are far from the view. */
+  /** Frees the pages that are far from the view, but the first one: it has no cursor, so it would load newer mail. */
   keepNear(index: number): void {
     let left = index - this.#live.length
     let near = 0
@@ -108,7 +108,7 @@ export class EventPages {
       near++
     }
     for (const [number, page] of this.#pages.entries()) {
-      if (Math.abs(number - near) > mostHeld / 2) page.events = undefined
+      if (number > 0 && Math.abs(number - near) > mostHeld / 2) page.events = undefined
     }
   }
 
@@ -162,6 +162,7 @@ export class EventPages {
 
   /** Replaces the first page, for filters that the stream of events does not know. Longer lists stay as they are. */
   async replaceFirst(): Promise<void> {
+    if (!this.isLoaded) return
     const generation = this.#generation
     const { events, next_cursor } = await this.#ask(undefined)
     if (generation !== this.#generation || this.#pages.length > 1) return
