@@ -1,5 +1,5 @@
 import { call } from "../api/Api.ts"
-import type { HealthCheck } from "../api/Contract.ts"
+import type { Domain, HealthCheck } from "../api/Contract.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
@@ -34,8 +34,8 @@ const names: Record<HealthCheck["check"], string> = {
 }
 
 /** Shows whether mail of a domain arrives and is delivered, and what to do if not. */
-export const DomainHealth = ({ id }: { readonly id: string }) => {
-  const health = useLoaded(id, (signal) => call("GET /api/domains/{id}/health", { path: [id], signal }))
+export const DomainHealth = ({ id, status }: Pick<Domain, "id" | "status">) => {
+  const health = useLoaded(id, (signal) => call("GET /api/domains/{id}/health", { path: [id], signal }), status)
   const checking = useAction()
   const loaded = health.value.value
   const again = () =>

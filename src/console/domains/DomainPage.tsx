@@ -122,7 +122,7 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
               <Problem message={verifying.error.value} />
             </section>
           )}
-          <DomainHealth id={id} />
+          <DomainHealth id={id} status={loaded.status} />
           {!isReadOnly.value && <SenderRules domain={loaded} />}
           <SpamSetting domain={loaded} onChange={domain.reload} />
           <section class="card">
