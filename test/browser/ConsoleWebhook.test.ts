@@ -1,6 +1,9 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
 import * as Needs from "../Needs.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
@@ -65,6 +68,34 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => target.getByRole("combobox").selectOption("raw"))
           yield* change
           yield* step(() => result.waitFor({ state: "detached" }))
+        })
+      )
+    )
+
+    it.effect("shows the figures after a replay job when it ends", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          const sql = yield* SqlClient.SqlClient
+          yield* receiver.answerAlways(410)
+          const { address, domainId, key } = yield* inlet.inbox(receiver.url)
+          yield* Mail.send(inlet.smtpPort, { to: address, subject: "given up" })
+          yield* eventually(
+            sql`SELECT 1 FROM deliveries WHERE domain_id = ${domainId} AND status = 'dead'`,
+            (rows) => rows.length === 1
+          )
+          const answer = Promise.withResolvers<void>()
+          yield* receiver.answerAlways((_, response) => void answer.promise.then(() => response.writeHead(200).end()))
+          yield* enter(page, inlet.url, key, `/console/d/${domainId}/webhook`)
+          yield* step(() => page.getByRole("button", { name: "Deliver again…" }).click())
+          yield* step(() => page.getByRole("button", { name: "Deliver 1", exact: true }).click())
+          yield* step(() => page.getByText("Running: 0 of 1 delivered").waitFor())
+          const health = card(page, "Health of the catch-all")
+          const figures = step(() => health.locator("dd").allTextContents())
+          yield* eventually(figures, ([success]) => success === "none")
+          answer.resolve()
+          yield* step(() => page.getByText("Done: 1 of 1 delivered").waitFor())
+          yield* eventually(figures, ([success]) => success !== "none", "10 seconds")
         })
       )
     )

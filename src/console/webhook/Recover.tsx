@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { call } from "../api/Api.ts"
 import type { Domain, Replay } from "../api/Contract.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
@@ -48,7 +48,9 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
     run(async () => {
       await call("POST /api/domains/{id}/replays", { path: [domain.id], body: chosen })
       counted.value = undefined
-      await Promise.all([jobs.reload(), onChange()])
+      // A short job may end before the page sees it run.
+      await jobs.reload()
+      await onChange()
     })
   const ready = counted.value
   return (
@@ -114,7 +116,9 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
           )}
         </Confirm>
       )}
-      {job !== undefined && <Progress key={job.id} domainId={domain.id} job={job} reload={jobs.reload} />}
+      {job !== undefined && (
+        <Progress key={job.id} domainId={domain.id} job={job} reload={jobs.reload} onEnd={onChange} />
+      )}
       <Problem message={jobs.error.value} retry={retryFailed} />
     </section>
   )
@@ -123,14 +127,22 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
 const Progress = ({
   domainId,
   job,
+  onEnd,
   reload
 }: {
   readonly domainId: string
   readonly job: Replay
   readonly reload: () => Promise<void>
+  /** Called once when the job ends while the page shows it. */
+  readonly onEnd: () => Promise<void>
 }) => {
   const { error, isRunning, run } = useAction()
   const isOpen = job.state === "running"
+  const wasOpen = useRef(isOpen)
+  useEffect(() => {
+    if (wasOpen.current && !isOpen) void onEnd()
+    wasOpen.current = isOpen
+  }, [isOpen])
   useEffect(() => {
     if (!isOpen) return
     const timer = setInterval(() => {
