@@ -416,6 +416,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
 
           yield* step(() => rows.last().locator("summary").first().click())
           yield* step(() => rows.last().getByRole("button", { name: "Reject its mail" }).click())
+          yield* step(() => page.getByRole("dialog").getByRole("button", { name: "Reject", exact: true }).click())
           yield* step(() =>
             rows
               .last()

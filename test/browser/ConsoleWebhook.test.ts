@@ -99,5 +99,27 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         })
       )
     )
+
+    it.effect("asks before it rejects the mail of a webhook that clients pull", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const { domainId, key } = yield* inlet.inbox()
+          const path = `/api/domains/${domainId}/webhooks/${domainId}`
+          const action = Effect.map(inlet.call("GET", path, { key }), ({ json }) => json.action)
+          assert.strictEqual((yield* inlet.call("PATCH", path, { key, body: { action: "pull" } })).status, 200)
+          yield* enter(page, inlet.url, key, `/console/d/${domainId}/webhook`)
+          const row = page.locator(".webhooks > li")
+          yield* step(() => row.locator("summary").first().click())
+          yield* step(() => row.getByRole("button", { name: "Reject its mail" }).click())
+          yield* step(() => page.getByRole("heading", { name: "Reject mail for *?" }).waitFor())
+          yield* step(() => page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click())
+          assert.strictEqual(yield* action, "pull")
+          yield* step(() => row.getByRole("button", { name: "Reject its mail" }).click())
+          yield* step(() => page.getByRole("dialog").getByRole("button", { name: "Reject", exact: true }).click())
+          yield* step(() => row.getByText("rejects", { exact: false }).first().waitFor())
+          assert.strictEqual(yield* action, "reject")
+        })
+      )
+    )
   })
 })

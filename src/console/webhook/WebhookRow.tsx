@@ -79,15 +79,14 @@ const Opened = ({
     announce(`Webhook ${webhook.pattern} removed`)
     await onChange()
   }
-  const reject = (action: "hold" | "reject") =>
-    run(async () => {
-      await call("PATCH /api/domains/{id}/webhooks/{webhookId}", {
-        path: [webhook.domain_id, webhook.id],
-        body: { action }
-      })
-      announce(action === "reject" ? `Mail for ${webhook.pattern} is rejected` : `Mail for ${webhook.pattern} is held`)
-      await onChange()
+  const set = async (action: "hold" | "reject") => {
+    await call("PATCH /api/domains/{id}/webhooks/{webhookId}", {
+      path: [webhook.domain_id, webhook.id],
+      body: { action }
     })
+    announce(action === "reject" ? `Mail for ${webhook.pattern} is rejected` : `Mail for ${webhook.pattern} is held`)
+    await onChange()
+  }
   const { value } = health.value
   return (
     <div class="opened">
@@ -109,14 +108,19 @@ const Opened = ({
           )}
           <div class="actions">
             {webhook.action === "reject" ? (
-              <button type="button" disabled={isRunning.value} onClick={() => void reject("hold")}>
+              <button type="button" disabled={isRunning.value} onClick={() => void run(() => set("hold"))}>
                 Take mail again, and hold it
               </button>
             ) : (
               webhook.webhookUrl === null && (
-                <button type="button" disabled={isRunning.value} onClick={() => void reject("reject")}>
-                  Reject its mail
-                </button>
+                <ConfirmedButton
+                  label="Reject its mail"
+                  title={`Reject mail for ${webhook.pattern}?`}
+                  verb="Reject"
+                  work={() => set("reject")}
+                >
+                  Inlet refuses new mail with 550, so its senders get a bounce. Mail that waits is held.
+                </ConfirmedButton>
               )
             )}
             {!isCatchAll && (
