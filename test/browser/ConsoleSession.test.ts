@@ -1,5 +1,6 @@
 import { describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Needs from "../Needs.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { Browser, step } from "./Browser.ts"
@@ -25,6 +26,23 @@ describe("A browser", Needs.options(Needs.chromium), () => {
               yield* step(() => problem.getByText("The service does not answer").waitFor())
               yield* step(() => out.click())
               yield* step(() => page.getByRole("heading", { name: "Sign in" }).waitFor())
+            })
+          )
+        })
+      )
+
+      it.effect("of the operator asks to sign in again on every page of the operator when it has ended", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          const sql = yield* SqlClient.SqlClient
+          yield* browser.visit({}, ({ page }) =>
+            Effect.gen(function* () {
+              yield* enter(page, inlet.url, token, "/console/operator/workspaces")
+              yield* step(() => page.getByRole("heading", { name: "Workspaces" }).waitFor())
+              yield* sql`DELETE FROM console_sessions WHERE workspace_id IS NULL`
+              yield* step(() => page.getByRole("link", { name: "All domains" }).click())
+              yield* step(() => page.getByRole("status").getByText("Your session has ended").waitFor())
             })
           )
         })

@@ -71,15 +71,14 @@ export const call = async <R extends Route>(route: R, options: Options = {}): Pr
   const text = await response.text()
   const body = parsed(text)
   if (response.ok) return body as Answers[R] // The contract is generated from the routes.
-  // An ended session of the operator makes the operator's routes unknown.
-  const isEnded = response.status === 401 || (response.status === 404 && path === "/admin/status")
-  if (isEnded && path !== "/api/console/session") onUnauthorized()
-  throw new ApiError(
-    response.status,
+  const error =
     typeof body === "object" && body !== null && "error" in body && typeof body.error === "string"
-      ? inConsole(body.error)
+      ? body.error
       : `The service answered ${response.status}. Retry in a moment`
-  )
+  // An ended session of the operator makes the operator's routes unknown.
+  const isUnknown = response.status === 404 && path.startsWith("/admin/") && error.startsWith("No such route")
+  if ((response.status === 401 || isUnknown) && path !== "/api/console/session") onUnauthorized()
+  throw new ApiError(response.status, inConsole(error))
 }
 
 const parsed = (text: string): unknown => {
