@@ -49,11 +49,16 @@ export const make = Effect.gen(function* () {
   const notFound: MissingMessages["notFound"] = Effect.fnUntraced(function* (mail) {
     const isOld = (yield* Clock.currentTimeMillis) - mail.receivedAt >= Duration.toMillis(age)
     if (isOld && (yield* Elapsed.millis) - began >= Duration.toMillis(uptime)) return
-    yield* log(mail)
-    yield* Effect.ignore(sql`
-      UPDATE inbound_emails SET leased_until = now() + interval '10 minutes'
-      WHERE id = ${mail.id} AND state = ${"received"}
-    `)
+    const waiting = yield* Effect.orElseSucceed(
+      sql`
+        UPDATE inbound_emails SET leased_until = now() + interval '10 minutes'
+        WHERE id = ${mail.id} AND state = ${"received"}
+        RETURNING id
+      `,
+      () => []
+    )
+    // Without a row its domain was removed meanwhile.
+    if (waiting.length > 0) yield* log(mail)
     return yield* new Missing({ cause: new Error("The raw message is missing") })
   })
 
