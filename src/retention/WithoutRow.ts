@@ -17,7 +17,7 @@ const withoutRow = Metric.gauge("inlet_raw_without_row", {
 const ofFiles = Metric.withAttributes(withoutRow, { kind: "file" })
 const ofRecords = Metric.withAttributes(withoutRow, { kind: "record" })
 
-/** The age in hours of the segments that are looked at. The look of each day has all that were opened within a day. */
+/** The age in hours of the segments that are looked at: those opened within a day, or less with a retention of one day. */
 const [youngest, oldest] = [2, 26]
 
 /**
