@@ -177,6 +177,10 @@ const contents = (
     return { text: bare.seen, invisibleCharacters: Invisible.count(subject) + Invisible.count(text, bare) }
   })
   const plain = body?.plain ?? null
+  // The HTML, which a person sees, has all its codes. Labels of URLs may differ.
+  const isRepeated = () =>
+    plain !== null && plain === alternative && compared().match?.isSame === true && !plain.includes("://")
+  const said = () => (plain === text ? visible().text : plain === null ? null : Invisible.without(plain).seen)
   const areAllListed = [to, cc, replyTo].every(({ isWhole }) => isWhole)
   return {
     message_id: first("message-id") ?? null,
@@ -195,7 +199,7 @@ const contents = (
     extracted: once(() =>
       Extraction.of({
         subject,
-        text: plain === null ? null : plain === text ? visible().text : Invisible.without(plain).seen,
+        text: isRepeated() ? null : said(),
         html: seen(),
         shown: compared().shown,
         listUnsubscribe: first("list-unsubscribe"),

@@ -117,6 +117,11 @@ describe("A mail whose plain text and HTML agree", () => {
     }
   })
 
+  it("gives a code from the HTML if the plain text is the same", () => {
+    const { extracted } = told({ plain: `${order}\n\n${code}\n`, html: `<p>${order}</p><p>${code}</p>` })
+    assert.deepStrictEqual(extracted.code, { value: "482913", shown: "482913", source: "html", confidence: "high" })
+  })
+
   it("gives a link of the plain text whose URL the HTML shows", () => {
     const { extracted } = told({ plain: `Verify your address: ${link}`, html: `<p>Verify your address: ${link}</p>` })
     assert.deepStrictEqual(

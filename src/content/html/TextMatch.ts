@@ -8,6 +8,8 @@ export interface TextMatch {
   readonly matches: boolean
   /** The HTML shows all words of the plain text. */
   readonly isComplete: boolean
+  /** Both have the same characters, but for the width of their spaces. */
+  readonly isSame: boolean
 }
 
 /** Maximum compared text in UTF-16 units, as in a `WordSet`. */
@@ -75,13 +77,14 @@ const isSame = (plain: string, seen: string): boolean => {
 /** Compares by words, without URLs. `seen` is the text of the HTML. */
 export const of = (plain: string, seen: string): TextMatch => {
   // A tenth of the cost of the words.
-  if (isSame(plain, seen)) return { matches: true, isComplete: true }
+  if (isSame(plain, seen)) return { matches: true, isComplete: true, isSame: true }
   const [said, shown] = [new WordSet(plain), new WordSet(seen)]
   const missing = said.missingIn(shown)
   const omitted = shown.size - (said.size - missing)
   return {
     matches: share(missing, said.size) <= mostMissing && share(omitted, shown.size) <= mostOmitted,
-    isComplete: missing === 0
+    isComplete: missing === 0,
+    isSame: false
   }
 }
 

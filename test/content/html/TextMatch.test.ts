@@ -2,16 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as TextMatch from "../../../src/content/html/TextMatch.ts"
 
-const same = { matches: true, isComplete: true }
+const same = { matches: true, isComplete: true, isSame: true }
 
 describe("A plain text and the text of its HTML", () => {
   it.each([
     ["texts without a word", " \n", ""],
     ["spaces of another width", "Dear  Ada,\n\n  the code is 12.\n", "Dear Ada,\nthe code\u00a0is 12."],
-    ["spaces before and after them", "\n one two", "one two \n"],
-    ["the same but for a mark", "one, two", "one two"]
+    ["spaces before and after them", "\n one two", "one two \n"]
   ])("are the same: %s", (_, plain, seen) => {
     assert.deepStrictEqual(TextMatch.of(plain, seen), same)
+  })
+
+  it("have the same words, but for a mark", () => {
+    assert.deepStrictEqual(TextMatch.of("one, two", "one two"), { ...same, isSame: false })
   })
 
   it.each([
