@@ -31,6 +31,13 @@ describe("Hidden text", () => {
     assert.isFalse(isIn(SeenHtml.see(`<p>Before</p>${html}`)))
   })
 
+  it("is that of links in the color of the background", () => {
+    const link = (body: string) => SeenHtml.see(`${body}<a href="https://a.example/x">CANARY</a>`).text
+    assert.strictEqual(link("<body link=white>"), "")
+    // The first attribute counts.
+    assert.include(link("<body link=black><body link=white>"), "CANARY")
+  })
+
   it("does not depend on style sheets of earlier mails", () => {
     const sheet = "@media print{\n.a{color:red;\n}\n.code{display:none}\n}\n"
     // The same text split at another point has another meaning.

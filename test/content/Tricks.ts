@@ -367,6 +367,10 @@ export const seen: ReadonlyArray<Trick> = [
   markup("<object>*</object>"),
   markup("<div title='<p hidden>'>*</div>"),
   markup("<svg><p>*</p></svg>"),
+  markup("<body link='#0563C1'><a href='https://a.example/x'>*</a>"),
+  markup("<table style='background:#000;color:#333'><caption>*</caption></table>"),
+  markup("<div style='width:90px'><div style='overflow:hidden'>*</div></div>"),
+  markup("<table style='width:1px'><tr><td style='overflow:hidden'>*</td></tr></table>"),
   // The legacy color parser yields nearly black.
   markup("<font color=fff>*</font>"),
   markup("<b style='display:none'><div>y</b>*</div>"),
@@ -525,5 +529,36 @@ export const aroundIt: ReadonlyArray<readonly [name: string, html: string]> = [
     "a box from beyond both sides of the window",
     `<div>CANARY</div><div style="position:absolute;inset:-9999px;background:#fff">a</div>`
   ],
-  ["a large box before it", `<div style="overflow:hidden;zoom:9999">a</div><div>CANARY</div>`]
+  ["a large box before it", `<div style="overflow:hidden;zoom:9999">a</div><div>CANARY</div>`],
+  ["a background of its column", `<table><col bgcolor=black><tr><td>CANARY</table>`],
+  ["a background of its group of columns", `<table><colgroup style="background:#000"><col><tr><td>CANARY</table>`],
+  ["a caption beside a dark table", `<table style="background:#000;color:#fff"><caption>CANARY</caption></table>`],
+  [
+    "a caption by its display",
+    `<div style="display:table;background:#000;color:#fff"><p style="display:table-caption">CANARY`
+  ],
+  ["frames in place of the body", `<frameset></frameset><p>CANARY`],
+  ["an object of a type", `<object type="text/html">CANARY</object>`],
+  ["an outline within its box", `<p style="outline:10px solid #fff;outline-offset:-10px">CANARY`],
+  ["an outline around the next line", `<p>CANARY<br><span style="outline:10px solid #fff">word word</span>`],
+  ["a shadow of the next line that is moved up", `<p>CANARY<br><b style="box-shadow:0 -10px 0 10px #fff">word</b>`],
+  [
+    "a table with a fixed layout",
+    `<table style="table-layout:fixed;width:1px"><tr><td style="overflow:hidden">CANARY</table>`
+  ],
+  ["a box that clips in a narrow one", `<div style="width:1px"><div style="overflow:hidden">CANARY</div></div>`],
+  [
+    "one line in a narrow box",
+    `<div style="width:100px"><p style="overflow:hidden;white-space:nowrap">word word word CANARY</p></div>`
+  ],
+  ["a part of a narrow box", `<div style="max-width:99px"><p style="overflow:hidden;width:2%">CANARY</p></div>`],
+  ["an override that another element leaves open", `<p>is &#x202e;<b>CANARY</b>`],
+  ["items in reverse order", `<p style="display:flex;flex-direction:row-reverse"><b>CAN</b><b>CANARY</b>`],
+  ["an item out of order", `<p style="display:flex"><b style="order:2">CANARY</b><b>a</b>`],
+  ["quotation marks of digits", `<p><q style="quotes:'9' '9'">CANARY</q>`],
+  ["a list marker of digits", `<ul style="list-style-type:'9'"><li>CANARY</ul>`],
+  [
+    "a counter style of digits",
+    `<style>@counter-style x{system:cyclic;symbols:'9'}</style><ol style="list-style:x"><li>CANARY</ol>`
+  ]
 ]

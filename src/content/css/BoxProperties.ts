@@ -6,7 +6,7 @@ import { each, isInherited, type Property } from "./TextProperties.ts"
 const displays: ReadonlyArray<readonly [Display, RegExp]> = [
   ["none", /^(none|table-column|table-column-group)$/],
   ["inline", /^(initial|contents|ruby|inline|inline-(block|flex|grid|table)|-webkit-inline-flex)$/],
-  ["block", /^(block|flex|grid|flow-root|-webkit-(flex|box)|table-(row-group|header-group|footer-group|caption))$/],
+  ["block", /^(block|flex|grid|flow-root|-webkit-(flex|box)|table-(row-group|header-group|footer-group))$/],
   ["table", /^table$/],
   ["row", /^table-row$/],
   ["cell", /^table-cell$/],

@@ -85,7 +85,7 @@ export const unknown: ReadonlyArray<Declaration> = [{ property: "::", value: "?"
 
 /** Properties that may move the element over others, or others out of sight. */
 const moves =
-  /^(?:(?:-webkit-)?(?:box-)?flex|grid|translate|rotate|scale|zoom|offset|inset|-webkit-text-stroke|margin|padding|top|left|right|bottom|position|(?:-webkit-)?transform|-webkit-box-reflect|aspect-ratio|font-size|line-height|(?:min-|max-)?(?:width|height|inline-size|block-size)$)/
+  /^(?:(?:-webkit-)?(?:box-)?flex|grid|translate|rotate|scale|zoom|offset|inset|outline(?:-width|-offset)?|-webkit-text-stroke|margin|padding|top|left|right|bottom|position|(?:-webkit-)?transform|-webkit-box-reflect|aspect-ratio|font-size|line-height|(?:min-|max-)?(?:width|height|inline-size|block-size)$)/
 
 /** Properties that may show what others hide. */
 const resets = /^(?:all$|::|-webkit-animation|animation|-webkit-text-fill-color|(?:-webkit-)?background-clip)/

@@ -33,11 +33,11 @@ export const thin = (most: number): Harmless => {
 const names =
   "font-family font-style font-variant font-variant-alternates font-variant-caps font-variant-east-asian font-variant-emoji font-variant-ligatures font-variant-numeric font-variant-position font-feature-settings font-kerning font-language-override font-optical-sizing font-palette font-synthesis font-synthesis-small-caps font-synthesis-style font-synthesis-weight font-display font-stretch font-width font-smooth font-smoothing -webkit-font-feature-settings -webkit-font-smoothing -webkit-font-kerning -webkit-font-variant-ligatures " +
   "text-align text-align-all text-align-last text-anchor text-autospace text-decoration-color text-decoration-line text-decoration-skip text-decoration-skip-ink text-decoration-style text-emphasis text-emphasis-color text-emphasis-position text-emphasis-style text-group-align text-justify text-orientation text-overflow text-rendering text-spacing text-spacing-trim text-underline-position text-wrap-style -webkit-text-decoration-skip -webkit-text-orientation -webkit-hyphens -webkit-line-break -webkit-locale -webkit-nbsp-mode " +
-  "direction dominant-baseline baseline-source alignment-baseline hyphens hyphenate-character hyphenate-limit-chars hanging-punctuation line-break overflow-wrap word-break word-wrap quotes ruby-align ruby-overhang ruby-position wrap-option glyph-orientation-vertical " +
+  "direction dominant-baseline baseline-source alignment-baseline hyphens hyphenate-character hyphenate-limit-chars hanging-punctuation line-break overflow-wrap word-break word-wrap ruby-align ruby-overhang ruby-position wrap-option glyph-orientation-vertical " +
   "border-color border-top-color border-right-color border-bottom-color border-left-color border-inline-color border-block-color border-style border-top-style border-right-style border-bottom-style border-left-style border-collapse box-sizing -webkit-box-sizing box-decoration-break -webkit-box-decoration-break corner-shape " +
   "background-attachment background-origin background-position background-position-x background-position-y background-repeat background-size -webkit-background-size -webkit-background-origin outline-color outline-style column-rule-color column-rule-style column-fill column-span " +
-  "align-content align-items align-self justify-content justify-items justify-self place-content place-items place-self order flex-direction flex-flow flex-wrap float clear caption-side empty-cells object-fit object-position image-rendering image-orientation image-resolution list-style list-style-image list-style-position list-style-type counter-increment counter-reset counter-set " +
-  "-webkit-box-align -webkit-box-direction -webkit-box-orient -webkit-box-pack -webkit-align-items -webkit-justify-content -webkit-flex-direction -webkit-flex-wrap -webkit-user-drag -webkit-user-select -webkit-user-modify -webkit-tap-highlight-color -webkit-touch-callout -webkit-overflow-scrolling -webkit-print-color-adjust -webkit-margin-collapse -webkit-column-break-inside -webkit-backface-visibility -webkit-border-horizontal-spacing -webkit-border-vertical-spacing -webkit-rtl-ordering -webkit-highlight " +
+  "align-content align-items align-self justify-content justify-items justify-self place-content place-items place-self float clear caption-side empty-cells object-fit object-position image-rendering image-orientation image-resolution list-style-image list-style-position counter-increment counter-reset counter-set " +
+  "-webkit-box-align -webkit-box-orient -webkit-box-pack -webkit-align-items -webkit-justify-content -webkit-user-drag -webkit-user-select -webkit-user-modify -webkit-tap-highlight-color -webkit-touch-callout -webkit-overflow-scrolling -webkit-print-color-adjust -webkit-margin-collapse -webkit-column-break-inside -webkit-backface-visibility -webkit-border-horizontal-spacing -webkit-border-vertical-spacing -webkit-rtl-ordering -webkit-highlight " +
   "appearance -webkit-appearance accent-color caret caret-color caret-shape cursor pointer-events user-select resize touch-action interactivity nav-down nav-left nav-right nav-up spatial-navigation-action hyphenate print-color-adjust color-adjust forced-color-adjust color-interpolation color-interpolation-filters color-rendering dynamic-range-limit shape-rendering backface-visibility perspective transform-box transform-style isolation will-change view-transition-name view-transition-class anchor-name anchor-scope container-name timeline-scope " +
   "break-after break-before break-inside page page-break-after page-break-before page-break-inside orphans widows size bleed marks margin-trim scroll-behavior scroll-margin scroll-padding scroll-snap-align scroll-snap-stop scroll-snap-type scrollbar-color scrollbar-gutter scrollbar-width overflow-anchor overscroll-behavior overscroll-behavior-x overscroll-behavior-y overflow-clip-margin " +
   "transition transition-behavior transition-delay transition-duration transition-property transition-timing-function -webkit-transition -webkit-transition-duration -webkit-transition-property -webkit-transition-timing-function -webkit-transition-delay " +
@@ -57,16 +57,19 @@ const some: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
     (value) => !value.includes("-") && isShort(value)
   ),
   ...each("border-right border-left", thin(200)),
-  ...each("box-shadow outline", thin(10)),
+  ["outline", thin(3)],
   ...each("text-decoration -webkit-text-decoration", thin(5)),
   ...each("transform-origin -webkit-transform-origin perspective-origin", upTo(600)),
   ...each(
     "border-width border-top-width border-right-width border-bottom-width border-left-width border-spacing",
     isShort
   ),
-  ...each("border-radius outline-offset gap row-gap grid-gap", upTo(100)),
+  ...each("border-radius gap row-gap grid-gap", upTo(100)),
+  // An outline within its box, or far around it, lies over text.
+  ["outline-offset", (value) => !value.includes("-") && upTo(3)(value)],
   ...each("text-underline-offset word-spacing", upTo(50)),
-  ...each("outline-width vertical-align baseline-shift", upTo(10)),
+  ["outline-width", upTo(3)],
+  ...each("vertical-align baseline-shift", upTo(10)),
   ["tab-size", upTo(20)],
   ["text-decoration-thickness", (value) => upTo(5)(value) || value === "from-font"],
   ["column-gap", (value) => value === "normal" || upTo(100)(value)],
@@ -90,7 +93,14 @@ const some: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
   ["contain", oneOf("none layout style")],
   ["writing-mode", oneOf("horizontal-tb lr-tb lr")],
   ["z-index", (value) => value === "auto" || /^\d+$/.test(value) || value === "initial" || value === "inherit"],
-  // Words before or after an element change what it says.
+  // Words in another order, or before or after an element, change what it says.
+  ["order", oneOf("0")],
+  ...each(
+    "flex-direction flex-flow flex-wrap -webkit-flex-direction -webkit-flex-wrap",
+    (value) => !value.includes("reverse")
+  ),
+  ["-webkit-box-direction", oneOf("normal")],
+  ...each("quotes list-style list-style-type", (value) => !/["'].*[\p{L}\p{N}]/su.test(value)),
   ["content", (value) => !/\(|["'].*[\p{L}\p{N}]/su.test(value)],
   ["color-scheme", (value) => value === "normal" || /^[a-z ]*\blight\b[a-z ]*$/.test(value)],
   ["supported-color-schemes", () => true]

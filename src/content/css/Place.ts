@@ -21,6 +21,8 @@ interface Parent {
   readonly y: number
   readonly clip: Clip | undefined
   readonly isShut: boolean
+  /** The width in px of its content, as far as it is declared. */
+  readonly room: number
 }
 
 /** The position of an element and what its box clips. */
@@ -53,6 +55,18 @@ const size = (one: Length.Length | undefined, other: Length.Length | undefined, 
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
+/** A table grows with its content, unless its layout is fixed. */
+const room = (parent: Parent, { display, hasTracks, maxWidth, width }: Effects.Effects, em: number): number => {
+  if (display === "table" && hasTracks !== true) return usualWidth
+  const px = (length: Length.Length | undefined) =>
+    length === undefined ? parent.room : Length.resolve(length, em, parent.room)
+  return Math.min(width === undefined ? parent.room : px(width), px(maxWidth))
+}
+
+/** Boxes below these widths in px may cut off a word, or text in one line. */
+const narrow = 100
+const narrowLine = 400
+
 const isShut = (effects: Effects.Effects, em: number): boolean => {
   const { clipsX, clipsY, height, maxHeight, maxWidth, width } = effects
   if (clipsX === true && (Effects.isSmall(width, em) || Effects.isSmall(maxWidth, em))) return true
@@ -61,7 +75,14 @@ const isShut = (effects: Effects.Effects, em: number): boolean => {
   return Effects.isSmall(height, em) || Effects.isSmall(maxHeight, em)
 }
 
-export const place = (parent: Parent, effects: Effects.Effects, fontSize: number, isThinLine: boolean): Place => {
+/** What the style of an element says of its lines. */
+interface Lines {
+  readonly fontSize: number
+  readonly isThin: boolean
+  readonly isUnwrapped: boolean
+}
+
+export const place = (parent: Parent, effects: Effects.Effects, { fontSize, isThin, isUnwrapped }: Lines): Place => {
   const { clipsX = false, clipsY = false, position = "static" } = effects
   const isFixed = position === "fixed"
   // An absolute position leaves a box that clips, or not.
@@ -71,10 +92,17 @@ export const place = (parent: Parent, effects: Effects.Effects, fontSize: number
   const shuts = (clipsX || clipsY) && isShut(effects, fontSize)
   const isOpen = shuts && (effects.hasPadding === true || effects.hasMinimum === true)
   const outer = isOut ? undefined : parent.clip
+  const inner = room(isOut ? { ...parent, room: usualWidth } : parent, effects, fontSize)
+  const isNarrow = inner < (isUnwrapped ? narrowLine : narrow)
   const box = (): Clip => ({
     x,
     y,
-    width: least(clipsX && !isOpen ? size(effects.width, effects.maxWidth, fontSize) : undefined, outer?.width),
+    width: least(
+      clipsX && !isOpen
+        ? (size(effects.width, effects.maxWidth, fontSize) ?? (isNarrow ? inner : undefined))
+        : undefined,
+      outer?.width
+    ),
     height: clipsY && !isOpen ? size(effects.height, effects.maxHeight, fontSize) : undefined
   })
   const where = isOut ? "inside" : placed(parent.clip, x, y)
@@ -83,12 +111,13 @@ export const place = (parent: Parent, effects: Effects.Effects, fontSize: number
     y,
     clip: clipsX || clipsY ? box() : isOut ? undefined : parent.clip,
     isShut: (parent.isShut && !isOut) || (shuts && !isOpen) || where === "outside",
+    room: inner,
     isUnknown:
       isOpen ||
       isFixed ||
       (isOut && parent.clip !== undefined) ||
       where === "unknown" ||
-      (clipsX || clipsY ? isThinLine || isNarrowed(effects, own.x) : isOverflowing(effects, fontSize))
+      (clipsX || clipsY ? isThin || isNarrowed(effects, own.x) : isOverflowing(effects, fontSize))
   }
 }
 

@@ -35,6 +35,8 @@ class Initial {
   x = 0
   y = 0
   clip: Place.Clip | undefined = undefined
+  /** The width of its content in px, as far as it is declared. */
+  room = Place.usualWidth
   /** Its children have sizes that depend on each other. */
   hasTracks = false
   /** Text at this position is visible. */
@@ -73,6 +75,9 @@ export const uncertain = (style: Style): Style =>
 /** The same after the first line of its block, which alone is indented. */
 export const unindented = (style: Style): Style =>
   style.indent > -farBack ? style : uncertain(judged({ ...style, indent: 0 }, false))
+
+/** The same in front of what is behind another element. */
+export const inFrontOf = (style: Style, { backdrop, picture }: Style): Style => ({ ...style, backdrop, picture })
 
 /** Legible on all, some or none of the colors behind the text. */
 const legibility = (style: Style): "all" | "some" | "none" => {
@@ -122,7 +127,12 @@ export const inside = (parent: Style, effects: Effects.Effects): Style => {
   const indent = given(effects.indent, undefined)
   const lineHeight = given(effects.lineHeight, parent.lineHeight)
   const isThinLine = lineHeight !== "normal" && heightOf(lineHeight, fontSize) < Effects.leastBox
-  const { clip, isShut, isUnknown, x, y } = Place.place(parent, effects, fontSize, isThinLine)
+  const isUnwrapped = given(effects.isUnwrapped, parent.isUnwrapped)
+  const { clip, isShut, isUnknown, room, x, y } = Place.place(parent, effects, {
+    fontSize,
+    isThin: isThinLine,
+    isUnwrapped
+  })
   const style = {
     isGone: parent.isGone || isGone(effects),
     isShut,
@@ -142,11 +152,12 @@ export const inside = (parent: Style, effects: Effects.Effects): Style => {
     lineHeight,
     isBold: given(effects.bold, parent.isBold),
     preserves: given(effects.preserves, parent.preserves),
-    isUnwrapped: given(effects.isUnwrapped, parent.isUnwrapped),
+    isUnwrapped,
     letters: given(effects.letters, parent.letters),
     x,
     y,
     clip,
+    room,
     hasTracks: effects.hasTracks === true,
     isShown: false,
     showsImages: false

@@ -107,13 +107,21 @@ const shadow: Property = (effects, value) => {
 
 const isShort = thin(50)
 
+/** In px. Text this near to a box may be under its shadow. */
+const mostReach = 10
+
+/** How far a shadow covers what is beside its box: its offset and its spread. */
+const reach = (shadow: string): number => {
+  const lengths = Arguments.words(shadow, " ").flatMap((word) => Length.parse(word) ?? [])
+  const [x = 0, y = 0, , spread = 0] = lengths.map((length) => Math.abs(Length.resolve(length, 16, 0)))
+  return Math.max(x, y) + spread
+}
+
 /** A wide shadow may cover the background, and a shadow inside of the box does. */
 const boxShadow: Property = (effects, value) => {
-  const outer = Arguments.split(value, ",")
-    .filter((one) => !one.includes("inset"))
-    .join()
-  effects.covers ||= !isShort(outer)
-  effects.spreads = !isThin(outer)
+  const outer = Arguments.split(value, ",").filter((one) => !one.includes("inset"))
+  effects.covers ||= !isShort(outer.join())
+  effects.spreads = !isThin(outer.join()) || outer.some((one) => reach(one) > mostReach)
   if (!isShort(value) || (value.includes("inset") && !isThin(value))) effects.picture = "inline"
   return true
 }

@@ -30,6 +30,8 @@ export class Cascade {
   /** The last style attribute by the styles before it: elements that follow each other mostly have the same one. */
   readonly #last = new Map<string, { readonly attribute: string; readonly effects: Effects }>()
   readonly #budget: Budget
+  /** The style of links, by the first body. */
+  #link: string | undefined
   #size = 0
 
   constructor(sheets: ReadonlyArray<string>, isQuirky: boolean, budget: Budget) {
@@ -46,7 +48,8 @@ export class Cascade {
     if (this.rules.isEmpty && !tokens.hasAttributes()) return of(element.kind.css)
     this.#budget.steps -= stepsOfElement
     const attribute = tokens.attribute("style") ?? ""
-    const before = joined(element.kind.css, Hints.css(element.name, tokens))
+    if (element.name === "body") this.#link ??= Hints.linkOf(tokens)
+    const before = joined(element.kind.css, Hints.css(element.name, tokens, this.#link ?? Hints.usualLink))
     const rules = StyleSheets.fitting(this.rules, element, this.#budget)
     if (rules.length === 0) return this.#ofAttribute(before, attribute)
     let key = `${before}|`

@@ -1,6 +1,6 @@
 import type { Budget } from "../css/Budget.ts"
 import * as Color from "../css/Color.ts"
-import type { Effects } from "../css/Effects.ts"
+import { type Effects, paints } from "../css/Effects.ts"
 import * as Style from "../css/Style.ts"
 import { type Cascade, none as noEffects } from "./Cascade.ts"
 import * as Clipping from "./Clipping.ts"
@@ -13,9 +13,18 @@ import * as Quoted from "./Quoted.ts"
 const hasBox = ({ background, gradient, hasBorder }: Effects): boolean =>
   hasBorder === true || gradient !== undefined || (typeof background === "number" && Color.alphaOf(background) > 0)
 
-const hideColumn = ({ parent }: Frame, { visible }: Effects) => {
+/** The cells of a column follow it. */
+const doubtColumn = ({ parent }: Frame, effects: Effects) => {
   const table = parent?.name === "colgroup" ? parent.parent : parent
-  if (visible === false && table !== undefined) table.inner = Style.uncertain(table.inner)
+  if ((effects.visible === false || paints(effects)) && table !== undefined) table.inner = Style.uncertain(table.inner)
+}
+
+/** What an element inherits. */
+const outerOf = (parent: Frame, name: string): Style.Style => {
+  if (name === "summary" && parent.name === "details" && !parent.hasShown) return parent.style
+  // A caption is beside the box of its table.
+  if (name === "caption" && parent.parent !== undefined) return Style.inFrontOf(parent.inner, parent.parent.inner)
+  return parent.inner
 }
 
 const classesOf = (value: string | undefined, foldsCase: boolean): string => {
@@ -66,7 +75,7 @@ export class FrameMaker {
   }
 
   #style(parent: Frame, effects: Effects | undefined, name: string): Style.Style {
-    const outer = name === "summary" && parent.name === "details" && !parent.hasShown ? parent.style : parent.inner
+    const outer = outerOf(parent, name)
     if (effects === undefined) return outer
     const known = this.#styles.get(outer)
     const found = known?.get(effects)
@@ -114,8 +123,7 @@ export class FrameMaker {
   /** Notes where it lies, and what its box clips. */
   #place(frame: Frame, parent: Frame, effects: Effects, line: number, isStyled: boolean) {
     const { clip, isUnwrapped } = frame.style
-    // A collapsed column hides cells that follow.
-    if (frame.name === "col" || frame.name === "colgroup") hideColumn(frame, effects)
+    if (frame.name === "col" || frame.name === "colgroup") doubtColumn(frame, effects)
     this.overlaps.add(frame, parent.inner, effects, line)
     if (parent.clipped !== undefined) Clipping.fill(parent.clipped, frame.kind, isStyled)
     if (clip !== parent.inner.clip) frame.clipped = Clipping.open(clip, isUnwrapped, line, parent.clipped, effects)

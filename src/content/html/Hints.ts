@@ -22,13 +22,18 @@ const sizeOf = (value: string | undefined): string => {
   return `font-size:${fontSizes[Math.max(1, Math.min(7, size))]}px;`
 }
 
-/** The styles of presentational attributes. Style sheets win over them. */
-export const css = (name: string, tokens: Tag): string => {
+export const usualLink = "color:#0000ee;"
+
+/** The style of the links of a body. */
+export const linkOf = (body: Tag): string => colorOf("color", body.attribute("link")) || usualLink
+
+/** The styles of presentational attributes. Style sheets win over them. `link` is the style of links. */
+export const css = (name: string, tokens: Tag, link: string): string => {
   if (!tokens.hasAttributes()) return ""
   let text = ""
   switch (name) {
     case "a":
-      if (tokens.attribute("href") !== undefined) text = "color:#0000ee;"
+      if (tokens.attribute("href") !== undefined) text = link
       break
     case "font":
       text = colorOf("color", tokens.attribute("color")) + sizeOf(tokens.attribute("size"))
@@ -46,10 +51,12 @@ export const css = (name: string, tokens: Tag): string => {
     case "tr":
     case "td":
     case "th":
+    case "col":
+    case "colgroup":
       text = colorOf("background-color", tokens.attribute("bgcolor")) + imageOf(tokens.attribute("background"))
       break
     case "object":
-      if (tokens.attribute("data") !== undefined) text = "display:none;"
+      if (tokens.attribute("data") !== undefined || tokens.attribute("type") !== undefined) text = "display:none;"
       break
     case "dialog":
       if (tokens.attribute("open") !== undefined) text = "display:block;"

@@ -43,8 +43,8 @@ export class HtmlWalk {
   readonly #drawing = new Drawing()
   readonly #gaps: Gaps
   #hasBody = false
-  /** The mail has white text on black by default. */
-  #isDark = false
+  /** Any text may be hidden, by other colors of the page or by frames in its place. */
+  #isDoubtful = false
   /** The open links. */
   readonly #links = new Map<Frame, Link>()
 
@@ -80,7 +80,8 @@ export class HtmlWalk {
     }
     while (this.#open.stack.length > 1) this.#open.endTop()
     const { isCut, overlaps } = this.#frames
-    if (isCut || overlaps.isPossible || this.#isDark || this.#drawing.showsText) this.writer.doubtAll()
+    if (isCut || overlaps.isPossible || this.#isDoubtful || this.#drawing.showsText || this.writer.isReversed)
+      this.writer.doubtAll()
     return this.writer
   }
 
@@ -148,7 +149,7 @@ export class HtmlWalk {
     }
     if (name === "svg") return drawing.begin(tokens.isSelfClosing)
     if (kind.isSilent) return
-    if (name === "meta") this.#isDark ||= Fields.isDark(tokens)
+    this.#isDoubtful ||= name === "frameset" || (name === "meta" && Fields.isDark(tokens))
     const isSecond = this.#hasBody
     if (!isSecond) this.#begins(kind)
     if (name === "head" ? isSecond || open.top.name === "head" : this.#isRepeated(name, isSecond)) return

@@ -16,6 +16,9 @@ const picture = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u
 /** Text after U+202E, which is shown in reverse order. */
 const overridden = /\u202e([^\u202c\u202e\n]*)\u202c?/g
 
+/** Whether it reverses text that follows it. */
+export const isReversing = (text: string): boolean => text.lastIndexOf("\u202e") > text.lastIndexOf("\u202c")
+
 const before = (text: string, at: number) => {
   const code = text.charCodeAt(at - 1)
   return code >= 0xdc00 && code <= 0xdfff ? text.slice(at - 2, at) : text.slice(at - 1, at)

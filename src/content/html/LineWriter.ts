@@ -18,6 +18,8 @@ export class LineWriter {
   hasHidden = false
   /** Some text may be hidden. */
   hasUncertain = false
+  /** Text is reversed beyond its element. */
+  isReversed = false
   /** The HTML was not parsed to its end, because of its depth or cost. */
   isCut = false
   /** The index of the first line of the answered mail. */
@@ -108,6 +110,7 @@ export class LineWriter {
     if (isSuspect) {
       const without = Invisible.without(source)
       seen = without.seen
+      this.isReversed ||= Invisible.isReversing(source)
       if (without.hidden !== "") this.hide(` ${without.hidden}`)
     }
     const text = letters === "upper" ? seen.toUpperCase() : letters === "lower" ? seen.toLowerCase() : seen
