@@ -117,6 +117,35 @@ layer(TestInlet.layer({ MAX_ANSWERS_PER_HOUR: "2", SENDER_CHECKS: "false" }), {
     })
   )
 
+  it.effect("is released without an allow rule, because a rule would hold the mail of everyone else", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domainId, key } = yield* inlet.inbox()
+      const at = `/api/domains/${domainId}`
+      const answered = (from: string) =>
+        inlet.call("POST", `${at}/simulate?wait=10`, {
+          key,
+          body: { from, subject: "Re: Hello", inReplyTo: "<a@inlet.example>", authentication: { dmarc: "pass" } }
+        })
+      yield* Effect.replicateEffect(answered("bot@partner.example"), 3)
+      const { json } = yield* inlet.call("GET", `${at}/events?trust=held`, { key })
+      assert.deepStrictEqual(
+        json.events.map((event: { delivery: { reason?: string } }) => event.delivery.reason),
+        ["mail_loop"]
+      )
+      const path = `${at}/events/${json.events[0].event_id}/release`
+      const refused = yield* inlet.call("POST", path, { key, body: { allow: true } })
+      assert.strictEqual(refused.status, 409, refused.text)
+      assert.strictEqual(
+        refused.json.error,
+        "The loop guard holds this event, and an allow rule does not change that. Release it without allow"
+      )
+      const rules = yield* inlet.call("GET", `${at}/sender-rules`, { key })
+      assert.lengthOf(rules.json.sender_rules, 0)
+      assert.strictEqual((yield* inlet.call("POST", path, { key, body: {} })).status, 202)
+    })
+  )
+
   it.effect("is not what an author begins, however often", () =>
     Effect.gen(function* () {
       const { states } = yield* send("Subject: Alert", 4)

@@ -119,7 +119,7 @@ const release = Command.make(
     domain,
     eventId: EventFlags.eventId,
     allow: Flag.Boolean("allow").pipe(
-      Flag.withDescription("Also allow its author from now on"),
+      Flag.withDescription("Also allow its author from now on, for mail held as sender_not_allowed"),
       Flag.withDefault(false)
     ),
     ...Service.flags

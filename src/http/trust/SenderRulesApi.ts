@@ -65,7 +65,7 @@ export class SenderRulesApi extends HttpApiGroup.make("senderRules")
       OpenApi.annotations({
         summary: "Release mail that a sender rule or the mail scanner holds",
         description:
-          "Delivers it as if it had passed. Its payload keeps `trust` and `spam` as judged when it came. 409 if nothing holds it, and for `allow` if the author is not confirmed, or a block rule or the scanner is the reason, because an allow rule would change nothing. Counts as a replay: 429 beyond 60 a minute or 2,000 a day."
+          "Delivers it as if it had passed. Its payload keeps `trust` and `spam` as judged when it came. 409 if nothing holds it, and for `allow` if the author is not confirmed, or a block rule, the scanner or the loop guard holds it, because an allow rule would change nothing. Counts as a replay: 429 beyond 60 a minute or 2,000 a day."
       })
     )
   )

@@ -49,6 +49,7 @@ export const layer = HttpApiBuilder.group(
         yield* limits.spend("replay", workspaceId)
         const allowed = Effect.gen(function* () {
           if (reason === "spam" || reason === "virus") return yield* new Conflict({ message: isScanned })
+          if (reason === "mail_loop") return yield* new Conflict({ message: isLoop })
           if (reason === "sender_blocked") return yield* new Conflict({ message: staysBlocked })
           yield* room.reserve(listed.bytes)
           const { payload: text } = yield* events.payload(id, listed)
@@ -73,6 +74,9 @@ const notHeld =
 
 const isScanned =
   'The mail scanner holds this event, and no allow rule counts before it. Release it without allow. PATCH /api/domains/{id} {"spam": "tag"} delivers such mail from now on'
+
+const isLoop =
+  "The loop guard holds this event, and an allow rule does not change that. Release it without allow"
 
 const staysBlocked =
   "A block rule holds this event, and counts before any allow rule. Release it without allow, or remove the rule with DELETE /api/domains/{id}/sender-rules/{ruleId}. The event names it in trust.rule"
