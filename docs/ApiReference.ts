@@ -176,7 +176,7 @@ Inlet retries a failed attempt after each of \`WEBHOOK_RETRY_DELAYS\` with a jit
 | \`pending\` | waiting for its next attempt |
 | \`delivered\` | the webhook answered 2xx |
 | \`dead\` | the last retry failed |
-| \`held\` | no webhook was set when the mail arrived. A replay sends it |`
+| \`held\` | no webhook takes the mail. A replay sends it after you set one. With \`reason\`, a rule, the scanner or the loop guard holds it, and \`…/release\` delivers it |`
 
 /** Renders docs/api.md from the OpenAPI document. */
 export const render = (): string =>

@@ -156,7 +156,7 @@ export interface Delivery {
   readonly deliveredAt: string | null
   /** why the last attempt failed */
   readonly lastError: string | null
-  /** why a sender rule or the mail scanner holds it. `…/release` delivers it. Absent otherwise */
+  /** why a sender rule, the mail scanner or the loop guard holds it. `…/release` delivers it. Absent otherwise */
   readonly reason?: "sender_not_allowed" | "sender_blocked" | "mail_loop" | "spam" | "virus"
 }
 
@@ -481,13 +481,13 @@ export interface ListAllQuery {
   readonly recipientPart?: string | undefined
   /** contained in the author's address; case is ignored */
   readonly fromPart?: string | undefined
-  /** behind the first `+` of the recipient's local part; case is ignored */
+  /** after the first `+` of the recipient's local part; case is ignored */
   readonly tag?: string | undefined
   /** a `threadId` */
   readonly thread?: string | undefined
   /** id of the webhook that delivers the event. That of the catch-all is the domain's */
   readonly webhook?: string | undefined
-  /** what the sender rules and the mail scanner say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed */
+  /** what the sender rules, the mail scanner and the loop guard say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed */
   readonly trust?: "passed" | "held" | "all" | undefined
   /** the verdict of the mail scanner */
   readonly spam?: "clean" | "spam" | "virus" | "unknown" | undefined
@@ -606,13 +606,13 @@ export interface ListQuery {
   readonly recipientPart?: string | undefined
   /** contained in the author's address; case is ignored */
   readonly fromPart?: string | undefined
-  /** behind the first `+` of the recipient's local part; case is ignored */
+  /** after the first `+` of the recipient's local part; case is ignored */
   readonly tag?: string | undefined
   /** a `threadId` */
   readonly thread?: string | undefined
   /** id of the webhook that delivers the event. That of the catch-all is the domain's */
   readonly webhook?: string | undefined
-  /** what the sender rules and the mail scanner say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed */
+  /** what the sender rules, the mail scanner and the loop guard say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed */
   readonly trust?: "passed" | "held" | "all" | undefined
   /** the verdict of the mail scanner */
   readonly spam?: "clean" | "spam" | "virus" | "unknown" | undefined

@@ -48,7 +48,8 @@ const listPatience = 1_000
 /** The age up to which a code that has arrived counts. */
 const freshAge = "60s"
 
-const heldHint = 'Mail came that a sender rule or the mail scanner holds. events.list with { trust: "held" } lists it'
+const heldHint =
+  'Mail came that a sender rule, the mail scanner or the loop guard holds. events.list with { trust: "held" } lists it'
 
 interface Place extends Omit<InboxOptions, "domain"> {
   readonly domain: string

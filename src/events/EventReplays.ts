@@ -105,7 +105,7 @@ const alreadyDelivered = (domainId: DomainId, eventId: EventId) =>
   `This event is already delivered. ${routeOf(domainId, eventId, "replay")}?force=true sends it again`
 
 const heldFor = (reason: HoldReason, domainId: DomainId, eventId: EventId) =>
-  `A sender rule or the mail scanner holds this event (${reason}). ${routeOf(domainId, eventId, "release")} delivers it; ask a person before`
+  `A sender rule, the mail scanner or the loop guard holds this event (${reason}). ${routeOf(domainId, eventId, "release")} delivers it. Ask a person first`
 
 /** Why a delivery has no attempt to make now. */
 const notPending = {

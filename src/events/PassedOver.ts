@@ -3,8 +3,8 @@ import type { DomainId } from "../model/Domain.ts"
 import type { Events, Filter } from "./Events.ts"
 
 /**
- * Why a wait passed over mail that came: the rules or the scanner hold it, its author is not confirmed as `fromDomain`,
- * or it has no such code, link or file.
+ * Why a wait passed over mail that came: a rule, the scanner or the loop guard holds it, its author is not confirmed as
+ * `fromDomain`, or it has no such code, link or file.
  */
 export type Reason = "held" | "unconfirmed" | "lacks"
 

@@ -15,7 +15,9 @@ export const make = Effect.gen(function* () {
     const reason = yield* PassedOver.reason(events, id, filter, began)
     switch (reason) {
       case "held":
-        return { held: "Mail came, but a sender rule or the scanner holds it. list_mail with held: true shows it" }
+        return {
+          held: "Mail came, but a sender rule, the scanner or the loop guard holds it. list_mail with held: true shows it"
+        }
       case "unconfirmed":
         return { came: `${PassedOver.inWords(reason, filter)}. list_mail with held: true shows it` }
       case "lacks":

@@ -45,9 +45,9 @@ export const after = Schema.optionalKey(text(64, "cursor or event_id"))
 
 export const cursor = Schema.optionalKey(text(128, "next_cursor of the previous page"))
 
-/** Mail that a sender rule holds, beside what passed. */
+/** Whether held mail is included. */
 export const held = Schema.optionalKey(
-  Schema.Boolean.annotate({ description: "include mail held by sender rules or the scanner" })
+  Schema.Boolean.annotate({ description: "include mail held by a sender rule, the scanner or the loop guard" })
 )
 
 export const trace = Schema.optionalKey(Schema.Boolean)

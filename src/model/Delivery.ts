@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { EventId } from "./InboundEvent.ts"
 import { HoldReason } from "./Trust.ts"
 
-/** `held`: no webhook was set when the mail arrived, or a sender rule or the scanner holds it. `dead`: the last retry failed. */
+/** `held`: no webhook takes the mail, or a rule, the scanner or the loop guard holds it. `dead`: the last retry failed. */
 export const DeliveryStatus = Schema.Literals(["pending", "delivered", "dead", "held"])
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
@@ -17,7 +17,8 @@ export const Delivery = Schema.Struct({
   lastError: Schema.NullOr(Schema.String).annotate({ description: "why the last attempt failed" }),
   reason: Schema.optionalKey(
     HoldReason.annotate({
-      description: "why a sender rule or the mail scanner holds it. `…/release` delivers it. Absent otherwise"
+      description:
+        "why a sender rule, the mail scanner or the loop guard holds it. `…/release` delivers it. Absent otherwise"
     })
   )
 }).annotate({ identifier: "Delivery" })

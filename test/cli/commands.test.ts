@@ -191,7 +191,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const { json, run } = yield* person(inbox.key)
         const none = yield* run("replay", "--dead")
         assert.deepStrictEqual([none.code, none.stderr], [0, `${inbox.domain} has no dead deliveries to replay\n`])
-        assert.include((yield* run("replay", "--held")).stderr, "`inlet senders release` delivers mail that a sender")
+        assert.include((yield* run("replay", "--held")).stderr, "`inlet senders release` delivers mail that a rule, ")
 
         yield* sql`UPDATE webhooks SET url = NULL, action = 'hold' WHERE id = ${inbox.domainId}`
         yield* Deliveries.pending(DomainId.make(inbox.domainId), 5)

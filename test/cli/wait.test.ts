@@ -172,7 +172,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.deepStrictEqual([late.stdout, late.code], ["", 4])
         assert.match(
           late.stderr,
-          /Mail came that a sender rule or the mail scanner holds\. `inlet events list --trust held` lists it\n$/
+          /Mail came that a sender rule, the mail scanner or the loop guard holds\. `inlet events list --trust held` lists it\n$/
         )
       }
       const running = yield* Effect.forkChild(wait(inbox.key, "--code", "--timeout", "3s"))

@@ -43,7 +43,7 @@ layer(TestInlet.layer(), { excludeTestServices: true })("A wait in vain", (it) =
       for (const query of ["has=code", "after=latest", "after=start"]) {
         const { events, hint } = yield* waited(inbox, query, code)
         assert.deepStrictEqual(events, [])
-        assert.match(hint, /^Mail came that a sender rule .* trust=held and without wait lists it$/)
+        assert.match(hint, /^Mail came that a sender rule, .* trust=held and without wait lists it$/)
       }
       assert.notProperty(
         yield* waited({ ...inbox, address: `other@${inbox.domain}` }, "", { to: inbox.address }),
@@ -53,7 +53,7 @@ layer(TestInlet.layer(), { excludeTestServices: true })("A wait in vain", (it) =
       const { json } = yield* client.call("wait_for_code", { to: inbox.address, seconds: 0 })
       assert.strictEqual(
         json.held,
-        "Mail came, but a sender rule or the scanner holds it. list_mail with held: true shows it"
+        "Mail came, but a sender rule, the scanner or the loop guard holds it. list_mail with held: true shows it"
       )
       const { json: mail } = yield* client.call("wait_for_mail", { to: inbox.address, seconds: 0 })
       assert.deepStrictEqual([mail.mails, mail.held], [[], json.held])

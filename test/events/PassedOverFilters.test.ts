@@ -36,7 +36,10 @@ const begin = Effect.gen(function* () {
 
 const ofGithub = { from_domain: "github.com" }
 const nothing = [undefined, undefined]
-const isHeld = ["Mail came, but a sender rule or the scanner holds it. list_mail with held: true shows it", undefined]
+const isHeld = [
+  "Mail came, but a sender rule, the scanner or the loop guard holds it. list_mail with held: true shows it",
+  undefined
+]
 const unconfirmed = "Mail with a code came from a sender that is not confirmed as github.com"
 const isUnconfirmed = [undefined, `${unconfirmed}. list_mail with held: true shows it`]
 
@@ -95,7 +98,7 @@ layer(TestInlet.layer(), { excludeTestServices: true })("A wait in vain with fil
       assert.deepStrictEqual(yield* told("wait_for_code", {}), nothing)
       assert.deepStrictEqual(yield* told("wait_for_mail", { subject: "news" }), isHeld)
       assert.isUndefined(yield* hint("fromPart=github"))
-      assert.match(yield* hint("fromPart=acme"), /^Mail came that a sender rule /)
+      assert.match(yield* hint("fromPart=acme"), /^Mail came that a sender rule, /)
     })
   )
 })

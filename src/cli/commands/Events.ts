@@ -42,7 +42,7 @@ const filters = {
     Flag.optional
   ),
   trust: Flag.Literals("trust", ["passed", "held", "all"]).pipe(
-    Flag.withDescription("What the sender rules and the scanner say. By default all"),
+    Flag.withDescription("What the sender rules, the scanner and the loop guard say. By default all"),
     Flag.optional
   ),
   delivery: Flag.Literals("delivery", ["pending", "delivered", "dead", "held"]).pipe(

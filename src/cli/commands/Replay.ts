@@ -11,9 +11,9 @@ import * as Service from "../terminal/Service.ts"
 import * as WebhookNamed from "../terminal/WebhookNamed.ts"
 import * as ReplayMany from "./ReplayMany.ts"
 
-const all = (status: ReplayStatus) =>
+const all = (status: ReplayStatus, but = "") =>
   Flag.Boolean(status).pipe(
-    Flag.withDescription(`Replay all ${status} deliveries of a domain, in a job`),
+    Flag.withDescription(`Replay all ${status} deliveries of a domain, in a job${but}`),
     Flag.withDefault(false)
   )
 
@@ -28,7 +28,7 @@ export const command = Command.make(
       Flag.withDefault(false)
     ),
     dead: all("dead"),
-    held: all("held"),
+    held: all("held", ", except mail that a rule, the scanner or the loop guard holds"),
     delivered: all("delivered"),
     webhook: text("webhook", "Deliver at this webhook of the domain instead: its pattern or id"),
     domain: EventFlags.domain,

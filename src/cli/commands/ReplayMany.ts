@@ -59,7 +59,10 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
         api.replays.start({ params: { id }, payload: { ...selection, ...at, dry_run }, headers: {} })
       const { total } = yield* start(true)
       if (total === 0) {
-        const otherwise = status === "held" ? ". `inlet senders release` delivers mail that a sender rule holds" : ""
+        const otherwise =
+          status === "held"
+            ? ". `inlet senders release` delivers mail that a rule, the scanner or the loop guard holds"
+            : ""
         return yield* Console.error(`${domain} has no ${status} deliveries to replay${otherwise}`)
       }
       yield* Confirmation.ask(yes, `Replay ${deliveries(total, status)} of ${domain}?`)

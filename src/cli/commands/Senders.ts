@@ -136,7 +136,7 @@ const release = Command.make(
       ...(sender_rule === null ? [] : [`${sender_rule.value} is allowed from now on`])
     ])
   })
-).pipe(Command.withDescription("Deliver mail that a sender rule or the mail scanner holds"))
+).pipe(Command.withDescription("Deliver mail that a sender rule, the mail scanner or the loop guard holds"))
 
 export const command = Command.make("senders").pipe(
   Command.withDescription("Say who may write to a domain, and release mail that waits for a decision"),

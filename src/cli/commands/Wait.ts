@@ -74,7 +74,7 @@ const holds = (api: Service.Client, id: DomainId, query: Question["query"]) =>
     Effect.map(({ events }) =>
       events.length === 0
         ? undefined
-        : "Mail came that a sender rule or the mail scanner holds. `inlet events list --trust held` lists it"
+        : "Mail came that a sender rule, the mail scanner or the loop guard holds. `inlet events list --trust held` lists it"
     ),
     Effect.catchIf(Service.isTemporary, () => Effect.succeed(undefined))
   )

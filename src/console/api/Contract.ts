@@ -186,7 +186,7 @@ export interface Delivery {
   readonly deliveredAt: string | null
   /** why the last attempt failed */
   readonly lastError: string | null
-  /** why a sender rule or the mail scanner holds it. `…/release` delivers it. Absent otherwise */
+  /** why a sender rule, the mail scanner or the loop guard holds it. `…/release` delivers it. Absent otherwise */
   readonly reason?: "sender_not_allowed" | "sender_blocked" | "mail_loop" | "spam" | "virus"
 }
 

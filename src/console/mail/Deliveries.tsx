@@ -167,7 +167,7 @@ const summaryOf = ({ delivery: { attempts, deliveredAt, reason, status }, from, 
           </>
         )
       }
-      return <>No webhook was set when this mail came. Set one, then deliver it.</>
+      return <>No webhook takes this mail, or its webhook holds mail. Set a URL, then deliver it.</>
     case "pending":
       return <>{attempts === 0 ? "Waiting for its first attempt." : `Pending after ${count}.`}</>
   }

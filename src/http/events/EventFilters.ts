@@ -37,7 +37,7 @@ export const query = {
   subject: text(200, "contained in the subject; case is ignored"),
   recipientPart: text(200, "contained in the recipient's address; case is ignored"),
   fromPart: text(200, "contained in the author's address; case is ignored"),
-  tag: text(256, "behind the first `+` of the recipient's local part; case is ignored"),
+  tag: text(256, "after the first `+` of the recipient's local part; case is ignored"),
   thread: Schema.optionalKey(
     Schema.String.annotate({ description: "a `threadId`" }).check(
       Schema.isUUID(undefined, { message: "Expected the threadId of an event" })
@@ -50,7 +50,7 @@ export const query = {
   ),
   trust: oneOf(
     ["passed", "held", "all"],
-    "what the sender rules and the mail scanner say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed"
+    "what the sender rules, the mail scanner and the loop guard say: mail that they pass or that was released, mail that they hold, or all. By default all, and for waits and streams what passed"
   ),
   spam: oneOf(["clean", "spam", "virus", "unknown"], "the verdict of the mail scanner"),
   sender: oneOf(["person", "list", "auto", "bounce"], "who sent it, as the event says"),

@@ -252,7 +252,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "Deliver an event again",
           description:
-            "Queues the delivery at once with all attempts. 409 if it is already delivered (unless force=true), if its webhook takes none, if a sender rule or the mail scanner holds it (release it instead), or if the domain is disabled. 429 beyond 60 replays a minute or 2,000 a day."
+            "Queues the delivery at once with all attempts. 409 if it is already delivered (unless force=true), if its webhook takes none, if a sender rule, the mail scanner or the loop guard holds it (release it instead), or if the domain is disabled. 429 beyond 60 replays a minute or 2,000 a day."
         })
       ),
     HttpApiEndpoint.post("deliverNow", "/api/domains/:id/events/:eventId/deliver-now", {

@@ -279,7 +279,7 @@ const json = (text: string) => HttpServerResponse.text(text, { contentType: "app
 const hintOf = (reason: PassedOver.Reason | null, filter: Parameters<typeof PassedOver.inWords>[1]): string | null => {
   switch (reason) {
     case "held":
-      return "Mail came that a sender rule or the mail scanner holds. The same request with trust=held and without wait lists it"
+      return "Mail came that a sender rule, the mail scanner or the loop guard holds. The same request with trust=held and without wait lists it"
     case "unconfirmed":
       return `${PassedOver.inWords(reason, filter)}. The same request without fromDomain, trust and wait lists it`
     case "lacks":

@@ -63,7 +63,7 @@ export class SenderRulesApi extends HttpApiGroup.make("senderRules")
       error: [NotFound.http, Conflict.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Release mail that a sender rule or the mail scanner holds",
+        summary: "Release mail that a sender rule, the mail scanner or the loop guard holds",
         description:
           "Delivers it as if it had passed. Its payload keeps `trust` and `spam` as judged when it came. 409 if nothing holds it, and for `allow` if the author is not confirmed, or a block rule, the scanner or the loop guard holds it, because an allow rule would change nothing. Counts as a replay: 429 beyond 60 a minute or 2,000 a day."
       })

@@ -70,13 +70,12 @@ const { envelope, from, trust, webhook_id } = InboundEvent.fields
 const judged = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ envelope, from, trust, webhook_id })))
 
 const notHeld =
-  "Neither a sender rule nor the mail scanner holds this event. POST /api/domains/{id}/events/{eventId}/replay delivers an event that is held for another reason, or again"
+  "No sender rule, mail scanner or loop guard holds this event. POST /api/domains/{id}/events/{eventId}/replay delivers an event that is held for another reason, or again"
 
 const isScanned =
   'The mail scanner holds this event, and no allow rule counts before it. Release it without allow. PATCH /api/domains/{id} {"spam": "tag"} delivers such mail from now on'
 
-const isLoop =
-  "The loop guard holds this event, and an allow rule does not change that. Release it without allow"
+const isLoop = "The loop guard holds this event, and an allow rule does not change that. Release it without allow"
 
 const staysBlocked =
   "A block rule holds this event, and counts before any allow rule. Release it without allow, or remove the rule with DELETE /api/domains/{id}/sender-rules/{ruleId}. The event names it in trust.rule"
