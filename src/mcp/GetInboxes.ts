@@ -3,7 +3,7 @@ import { Domains } from "../domains/Domains.ts"
 import type { CurrentWorkspace } from "../http/requests/CurrentWorkspace.ts"
 import * as LimitedKeys from "../http/requests/LimitedKeys.ts"
 import type { Domain } from "../model/Domain.ts"
-import type { KeyLimit } from "../model/KeyLimit.ts"
+import { type KeyLimit, mailOf } from "../model/KeyLimit.ts"
 import * as Settings from "../Settings.ts"
 import * as Tool from "./Tool.ts"
 
@@ -65,7 +65,7 @@ export const add = Effect.gen(function* () {
           next: nextStep(domain, workspace)
         })),
         // A pattern is not from mail, but from the owner of the key.
-        only: limit === null ? undefined : `This key sees only mail to addresses that ${limit.pattern} takes`,
+        only: limit === null ? undefined : `This key sees only ${mailOf(limit)}`,
         more: foremost.others > 0 ? foremost.others : undefined
       }
     })

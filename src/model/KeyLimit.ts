@@ -7,3 +7,9 @@ export interface KeyLimit {
   /** The only domain, or null for all of the workspace. */
   readonly domainId: DomainId | null
 }
+
+/** The mail that a limited key sees, in words for its refusals. The pattern `*` takes every address. */
+export const mailOf = ({ domainId, pattern }: KeyLimit): string => {
+  if (pattern === "*" && domainId !== null) return "mail of one domain"
+  return `mail for ${pattern}${domainId === null ? "" : " at one domain"}`
+}

@@ -657,7 +657,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const refused = yield* reader.run("domains", "remove", inbox.domain, "--yes")
         assert.match(
           refused.stderr,
-          /^A read key [^\n]+ DELETE \/api\/domains\/:id requires the workspace's own key, [^\n]+\n$/
+          /^A read key [^\n]+ `inlet domains remove DOMAIN` requires the workspace's own key, [^\n]+\n$/
         )
         assert.strictEqual(refused.code, 1)
 

@@ -33,7 +33,7 @@ layer(TestInlet.layer(), { excludeTestServices: true })("MCP with a key that is 
       const { client, domain } = yield* begin
       const { json } = yield* client.call("get_inboxes")
       assert.strictEqual(json.inboxes[0].example, `agent-7+github@${domain}`)
-      assert.strictEqual(json.only, "This key sees only mail to addresses that agent-7 takes")
+      assert.strictEqual(json.only, "This key sees only mail for agent-7")
     })
   )
 

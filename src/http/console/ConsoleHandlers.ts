@@ -3,6 +3,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as WorkspaceUsage from "../../domains/WorkspaceUsage.ts"
 import { Forbidden, Unauthorized } from "../../model/ApiError.ts"
+import { mailOf } from "../../model/KeyLimit.ts"
 import * as Settings from "../../Settings.ts"
 import { version } from "../../Version.ts"
 import { ConsoleSessions, linkSeconds } from "../../workspaces/ConsoleSessions.ts"
@@ -62,7 +63,7 @@ export const layer = HttpApiBuilder.group(
       if (scope === "ingest") return yield* IngestKeys.refusal
       if (limit !== null) {
         return yield* new Forbidden({
-          message: `This key sees only mail for ${limit.pattern}, and the console shows all mail. Sign in with another key`
+          message: `This key sees only ${mailOf(limit)}, and the console shows all mail. Sign in with another key`
         })
       }
       return yield* sessions.open({ workspaceId: id, keyId, keyHash }, browser)

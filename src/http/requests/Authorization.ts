@@ -81,7 +81,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
             const request = yield* HttpServerRequest.HttpServerRequest
             if (sessionId !== undefined && SameOrigin.isOfOther(request, id)) return otherWorkspace
             const takesReadKeys = Context.get(endpoint.annotations, ReadKeys)
-            const route = `${endpoint.method} ${endpoint.path}`
+            const route = `${endpoint.method} ${endpoint.path.replace(/:(\w+)/g, "{$1}")}`
             // Its limit is a domain, which the handler compares.
             if (scope === "ingest") return yield* httpEffect
             if (limit !== null) {

@@ -2,7 +2,7 @@ import { Context, Effect } from "effect"
 import type { Domains } from "../../domains/Domains.ts"
 import { Forbidden } from "../../model/ApiError.ts"
 import { type DomainId, noSuchDomain } from "../../model/Domain.ts"
-import type { KeyLimit } from "../../model/KeyLimit.ts"
+import { type KeyLimit, mailOf } from "../../model/KeyLimit.ts"
 import { noSuchWebhook, type WebhookId } from "../../model/Webhook.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
 import * as Routes from "../../webhooks/routes/Routes.ts"
@@ -23,9 +23,9 @@ export const filtered = Context.make(LimitedKeys, "filtered")
 export const open = Context.make(LimitedKeys, "open")
 
 /** The refusal for limited keys. `takesReadKeys` says whether one without a limit would do. */
-export const refusal = (what: string, { domainId, pattern }: KeyLimit, takesReadKeys: boolean) =>
+export const refusal = (what: string, limit: KeyLimit, takesReadKeys: boolean) =>
   new Forbidden({
-    message: `This key sees only mail for ${pattern}${domainId === null ? "" : " at one domain"}: ${what} requires ${
+    message: `This key sees only ${mailOf(limit)}: ${what} requires ${
       takesReadKeys ? "a key without a limit" : "the workspace's own key, `Authorization: Bearer ak_live_…`"
     }`
   })

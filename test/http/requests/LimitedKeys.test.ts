@@ -602,7 +602,7 @@ layer(
       assert.lengthOf(domains.domains, 1)
       assert.strictEqual(
         (yield* ask("/api/domains/wallet")).json.error,
-        "This key sees only mail for * at one domain: GET /api/domains/wallet requires the workspace's own key, `Authorization: Bearer ak_live_…`"
+        "This key sees only mail of one domain: GET /api/domains/wallet requires the workspace's own key, `Authorization: Bearer ak_live_…`"
       )
       assert.deepStrictEqual(recipientsOf((yield* ask("/api/events")).json.events), ["agent"])
       assert.notInclude((yield* ask("/api/trace")).text, inbox.domain)

@@ -260,7 +260,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         assert.deepStrictEqual(Object.keys(json), ["error"])
         assert.strictEqual(
           json.error,
-          `A read key (ak_read_…) only reads mail: ${method} ${path} requires the workspace's own key, \`Authorization: Bearer ak_live_…\``
+          `A read key (ak_read_…) only reads mail: ${method} ${path.replace(/:(\w+)/g, "{$1}")} requires the workspace's own key, \`Authorization: Bearer ak_live_…\``
         )
         refused++
       }
