@@ -465,7 +465,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
           "Last-Event-ID",
           "X-Service-Signature",
           "Own domains of a workspace, the instant inbox not counted: 1",
-          "Messages accepted for a workspace in a UTC day. Further ones get 452 until midnight: 100",
+          "Messages of a workspace per UTC day: 100. Further ones get 452 until midnight UTC",
           "Largest message: 1 MiB",
           "Days that messages, events and attempts are kept: 14",
           "Attempts of a delivery: 11 in about 3.2 days, 15s each",
