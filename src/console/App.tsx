@@ -10,7 +10,7 @@ import { Page } from "./frame/Page.tsx"
 import { Skeleton } from "./frame/Skeleton.tsx"
 import { Inbox } from "./inbox/Inbox.tsx"
 import { KeysAndLimits } from "./keys/KeysAndLimits.tsx"
-import { ServiceEvents } from "./operations/ServiceEvents.tsx"
+import { OperationalEvents } from "./operations/OperationalEvents.tsx"
 import { AllDomains } from "./operator/AllDomains.tsx"
 import { AllWorkspaces } from "./operator/AllWorkspaces.tsx"
 import { Status } from "./operator/Status.tsx"
@@ -69,7 +69,7 @@ const Pages = () => {
         <Route path="/console/trace" component={Trace} />
         <Route path="/console/domains" component={Domains} />
         <Route path="/console/domains/:domainId" component={Domains} />
-        <Route path="/console/events" component={ServiceEvents} />
+        <Route path="/console/events" component={OperationalEvents} />
         <Route path="/console/keys" component={KeysAndLimits} />
         <Route path="/console/operator" component={Status} />
         <Route path="/console/operator/trace" component={OperatorTrace} />

@@ -5,7 +5,7 @@ import { DeliveryQueue } from "./DeliveryQueue.ts"
 
 const oldest = Metric.gauge("inlet_queue_oldest_seconds", {
   description:
-    "Age of the oldest message that is not read yet, and of the oldest delivery that is due to be posted, or to be taken"
+    "Age of the oldest message that is not read yet, and of the oldest delivery that is due to be posted, or leased"
 })
 const pausedNow = Metric.gauge("inlet_webhooks_paused", { description: "Webhooks that are paused now" })
 

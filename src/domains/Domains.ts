@@ -282,7 +282,7 @@ export class Domains extends Context.Service<
 
 const hasWebhook = (id: DomainId) =>
   new Conflict({
-    message: `This domain has a webhook, and its mail goes there. To ask for it instead, take the webhook away first: PATCH /api/domains/${id}/delivery {"webhookUrl": null}`
+    message: `This domain has a webhook, and its mail goes there. To lease it instead, remove the webhook first: PATCH /api/domains/${id}/delivery {"webhookUrl": null}`
   })
 
 /** Why mail of a domain cannot be delivered. */

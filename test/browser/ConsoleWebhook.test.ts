@@ -38,11 +38,9 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           assert.strictEqual((yield* inlet.call("PATCH", path, { key, body: { action: "reject" } })).status, 200)
           yield* enter(page, inlet.url, key, `/console/d/${domainId}/webhook`)
           const health = card(page, "Health of the catch-all")
-          yield* step(() => health.getByText("Inlet refuses mail that no other webhook takes with 550.").waitFor())
+          yield* step(() => health.getByText("Inlet answers 550 to mail that no other webhook takes.").waitFor())
           yield* step(() => page.goto(`${inlet.url}/console/d/${domainId}/inbox`))
-          yield* step(() =>
-            page.getByText(`Inlet refuses mail for ${domain} that no webhook takes with 550.`).waitFor()
-          )
+          yield* step(() => page.getByText(`Inlet answers 550 to mail for ${domain} that no webhook takes.`).waitFor())
         })
       )
     )

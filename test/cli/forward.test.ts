@@ -227,7 +227,7 @@ layer(
       const ask = (path: string) =>
         Effect.map(inlet.call("GET", `/api/domains/${inbox.domainId}${path}`, { key: inbox.key }), ({ json }) => json)
       const { lines, said } = yield* listen({ take: 16 })
-      assert.match((yield* said)[0] ?? "", /^New mail of \S+ waits to be taken from now on/)
+      assert.match((yield* said)[0] ?? "", /^New mail of \S+ waits for a lease from now on/)
       assert.isTrue((yield* ask("")).pull)
       yield* app.answerWith(500, 500)
       const eventId = yield* send("refused")
@@ -290,7 +290,7 @@ layer(
 
       const wrong = yield* listen("--take")
       const { stderr } = yield* Fiber.join(wrong.running)
-      assert.match(stderr, /^The webhook support has the action hold, so its mail does not wait to be taken/)
+      assert.match(stderr, /^The webhook support has the action hold, so its mail does not wait for a lease/)
       const [, command = ""] = /`inlet ([^`]+)` changes that/.exec(stderr) ?? []
       assert.strictEqual((yield* CommandLine.run(command.split(" "), env)).code, 0)
       const taken = yield* listen("--take")

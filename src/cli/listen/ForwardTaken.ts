@@ -43,7 +43,7 @@ const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, we
     const { action, domain_id, pattern } = webhook
     if (action === "pull") return
     return yield* new CommandFailed({
-      message: `The webhook ${pattern} has the action ${action}, so its mail does not wait to be taken: \`inlet webhooks update ${domain_id} ${webhook.id} --action pull\` changes that`
+      message: `The webhook ${pattern} has the action ${action}, so its mail does not wait for a lease: \`inlet webhooks update ${domain_id} ${webhook.id} --action pull\` changes that`
     })
   }
   const { domain, pull, webhookUrl } = yield* api.domains.get({ params: { id } })
@@ -55,7 +55,7 @@ const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, we
   if (pull) return
   yield* api.domains.delivery({ params: { id }, payload: { pull: true } })
   yield* Console.error(
-    `New mail of ${domain} waits to be taken from now on; \`inlet domains pull ${domain} --off\` holds it again`
+    `New mail of ${domain} waits for a lease from now on; \`inlet domains pull ${domain} --off\` holds it again`
   )
 })
 

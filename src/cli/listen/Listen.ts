@@ -154,7 +154,7 @@ export const command = Command.make(
       Flag.optional
     ),
     take: Flag.Boolean("take").pipe(
-      Flag.withDescription("With --forward-to: make the deliveries, not copies, for a domain without a webhook"),
+      Flag.withDescription("With --forward-to: lease the deliveries of a domain without a webhook, in place of copies"),
       Flag.withDefault(false)
     ),
     atOnce: Flag.Int("at-once").pipe(

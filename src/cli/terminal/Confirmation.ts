@@ -21,6 +21,6 @@ export const ask = Effect.fnUntraced(function* (yes: boolean, question: string) 
   )
   if (!isWanted) {
     yield* Console.error("Nothing was done")
-    return yield* new CommandFailed({ message: "Not wanted" })
+    return yield* new CommandFailed({ message: "Cancelled" })
   }
 })

@@ -7,7 +7,7 @@ const places: ReadonlyArray<readonly [path: RegExp, place: string]> = [
   [/\/events\/[^/]+|^…\/(?:replay|release)$|\/delivery-attempts$/, "the page of the mail"],
   [/\/events$/, "the inbox"],
   [/\/refusals$/, "the page Refused mail"],
-  [/\/replays/, '"Recover" on the page Webhook'],
+  [/\/replays/, '"Replay" on the page Webhook'],
   [/\/webhooks?\/(?:[^/]+\/)?test$/, "the test on the page Webhook"],
   [/\/(?:delivery$|webhook)/, "the page Webhook"],
   [/^\/domains(?:\/(?:orders(?:\/[^/]+)?|purchase|search)[^/]*)?$/, "the page Domains"],

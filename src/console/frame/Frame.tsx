@@ -91,7 +91,7 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
                   Domains
                 </Item>
                 <Item path={path} href="/console/events">
-                  Service events
+                  Operational events
                 </Item>
                 <Item path={path} href="/console/keys">
                   Keys and limits

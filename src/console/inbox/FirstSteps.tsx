@@ -20,7 +20,7 @@ export const FirstSteps = ({ domain, hasMail }: { readonly domain: Domain; reado
           <CopyLine text={address} what="address" />
           <p class="note">
             {domain.catch_all === "reject"
-              ? `Inlet refuses mail for ${domain.domain} that no webhook takes with 550.`
+              ? `Inlet answers 550 to mail for ${domain.domain} that no webhook takes.`
               : `Every local part of ${domain.domain} works.`}
           </p>
         </>

@@ -5,7 +5,7 @@ import { isReadOnly } from "../api/Session.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
-import { Recover } from "./Recover.tsx"
+import { ReplayMany } from "./ReplayMany.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { VerifyCode } from "./VerifyCode.tsx"
 import { WebhookHealth } from "./WebhookHealth.tsx"
@@ -40,7 +40,7 @@ export const Webhook = () => {
           {!isReadOnly.value && (
             <>
               <WebhookUrl domain={loaded} onChange={reload} />
-              {loaded.verified_at !== null && <Recover domain={loaded} onChange={reload} />}
+              {loaded.verified_at !== null && <ReplayMany domain={loaded} onChange={reload} />}
               {loaded.webhookUrl !== null && (
                 <WebhookTester
                   key={`${loaded.webhookFormat} ${loaded.webhookUrl}`}

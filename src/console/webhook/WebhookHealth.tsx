@@ -51,11 +51,11 @@ export const WebhookHealth = ({
           </>
         ) : domain.pull ? (
           <>
-            <Tag tone="plain">Pull</Tag> Mail waits until a client asks for it (<code>inlet listen --take</code>).
+            <Tag tone="plain">Pull</Tag> Mail waits until a client leases it (<code>inlet listen --take</code>).
           </>
         ) : domain.catch_all === "reject" && domain.verified_at !== null ? (
           <>
-            <Tag tone="bad">Rejects</Tag> Inlet refuses mail that no other webhook takes with 550.
+            <Tag tone="bad">Rejects</Tag> Inlet answers 550 to mail that no other webhook takes.
           </>
         ) : domain.webhookUrl === null ? (
           <>

@@ -21,7 +21,13 @@ const spans = [
 ] as const
 
 /** Delivers many events again: counts them, asks, and shows the progress of the job. */
-export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonly onChange: () => Promise<void> }) => {
+export const ReplayMany = ({
+  domain,
+  onChange
+}: {
+  readonly domain: Domain
+  readonly onChange: () => Promise<void>
+}) => {
   const status = useSignal<(typeof statuses)[number][0]>("dead")
   const days = useSignal("")
   const body = () => ({
@@ -55,7 +61,7 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
   const ready = counted.value
   return (
     <section class="card">
-      <h2>Recover</h2>
+      <h2>Replay</h2>
       <p class="note">After an outage Inlet brings waiting mail forward by itself. Here you send the rest again.</p>
       <div class="inline">
         <label>
@@ -112,7 +118,10 @@ export const Recover = ({ domain, onChange }: { readonly domain: Domain; readonl
             as before.
           </p>
           {ready.body.status === "held" && (
-            <p>Mail that sender rules or the mail scanner hold is not among them. Release it where you read it.</p>
+            <p>
+              Mail that a sender rule, the mail scanner or the loop guard holds is not among them. Release it where you
+              read it.
+            </p>
           )}
         </Confirm>
       )}

@@ -32,13 +32,13 @@ const ask = ({ cursor, signal }: { readonly cursor?: string; readonly signal?: A
   call("GET /api/operational-events", { query: { limit: 50, cursor }, ...(signal === undefined ? {} : { signal }) })
 
 /** Lists the operational events of the workspace, and sets the URL that gets them. */
-export const ServiceEvents = () => {
+export const OperationalEvents = () => {
   const loaded = useLoaded("operational events", (signal) => ask({ signal }))
   const workspace = useLoaded("workspace", (signal) => call("GET /api/workspace", { signal }))
   const page = loaded.value.value
   const known = workspace.value.value
   return (
-    <Page title="Service events">
+    <Page title="Operational events">
       <Problem message={loaded.error.value ?? workspace.error.value} retry={retryFailed} />
       {known !== undefined && <Target url={known.opsWebhookUrl} reload={workspace.reload} />}
       {page === undefined && loaded.error.value === undefined && <Skeleton lines={6} />}
@@ -59,7 +59,7 @@ const Target = ({ reload, url }: { readonly url: string | null; readonly reload:
     })
   return (
     <section class="card">
-      <h2>Webhook for service events</h2>
+      <h2>Webhook for operational events</h2>
       <p class="note">
         Paused webhooks, dead letters, expired mail, full quotas and lost MX records. Use a URL that does not depend on
         the app that receives your mail.
@@ -75,7 +75,7 @@ const Target = ({ reload, url }: { readonly url: string | null; readonly reload:
           }}
         >
           <label>
-            <span class="visually-hidden">URL that gets service events</span>
+            <span class="visually-hidden">URL that gets operational events</span>
             <input
               type="url"
               required
@@ -114,7 +114,7 @@ const List = ({ page }: { readonly page: Entries }) => {
     return <p class="empty">Nothing has happened. Events appear here with or without a webhook.</p>
   return (
     <>
-      <ol class="refusals" aria-label="Service events">
+      <ol class="refusals" aria-label="Operational events">
         {all.value.map(({ delivery, event }) => (
           <li class="card" key={event.event_id}>
             <p>
