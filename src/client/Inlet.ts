@@ -77,7 +77,9 @@ export class Inlet {
 
   /**
    * Hands a mail from a relay over, with an ingest key. Succeeds once it is stored for all recipients, as SMTP answers
-   * `250`. An `ApiError` with `smtp.code` of 500 or more is for good. Hand the mail over again after any other failure.
+   * `250`. An `ApiError` with `smtp.code` of 500 or more is final. Retry 429 and 503 after `Retry-After`, lost answers,
+   * other 5xx and the 400 for a body that broke off. After another 400, 401, 403, 404 or 422 without `smtp`, keep the
+   * mail and alert the operator.
    */
   ingest(
     domainId: string,

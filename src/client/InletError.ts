@@ -8,7 +8,7 @@ export interface ArrivedMail {
   readonly has: ReadonlyArray<string>
 }
 
-/** What SMTP would have answered. From 500 on the refusal is for good. */
+/** What SMTP would have answered. From 500 on the refusal is final. */
 export interface SmtpReply {
   readonly code: number
   /** The enhanced status code (RFC 3463). */

@@ -44,7 +44,7 @@ export const MailRefusal = Schema.Struct({
   error: Schema.String,
   smtp: Schema.optionalKey(
     Schema.Struct({
-      code: Schema.Int.annotate({ description: "500 or more: for good" }),
+      code: Schema.Int.annotate({ description: "500 or more: final" }),
       enhanced: Schema.String,
       text: Schema.String
     }).annotate({ description: "the reply of SMTP. Absent if the request itself is refused" })
@@ -86,7 +86,7 @@ export class IngestApi extends HttpApiGroup.make("ingest")
         OpenApi.annotations({
           summary: "Hand a mail over",
           description:
-            'For a relay where Inlet has no port 25. The body is the raw message. 202 only after the commit that SMTP answers with 250. A refusal has SMTP\'s reply in the body as `"smtp": {"code", "enhanced", "text"}`, and the refused `recipients`. 413 and 422 with `smtp` are for good. Retry everything else: 429 and 503 after `Retry-After`, and also after an answer that is lost. A repeated message is stored once: one with a Message-ID is recognized by its content, without the fields that relays add. The message is stored for all recipients or none. The event has `envelope.relayed`, because `client` and `helo` are the word of the relay.'
+            'For a relay where Inlet has no port 25. The body is the raw message. 202 only after the commit that SMTP answers with 250. A refusal has SMTP\'s reply in the body as `"smtp": {"code", "enhanced", "text"}`, and the refused `recipients`. 413 and 422 with `smtp` are final. Retry 429 and 503 after `Retry-After`, lost answers and other 5xx. After 400, 401, 403, 404 or 422 without `smtp`, keep the mail and alert the operator. Only the 400 for a body that broke off is retried. A repeated message is stored once: one with a Message-ID is recognized by its content, without the fields that relays add. The message is stored for all recipients or none. The event has `envelope.relayed`, because `client` and `helo` come from the relay and are not verified.'
         })
       )
   )
