@@ -134,11 +134,12 @@ const conventions = `## Conventions
 | --- | --- |
 | \`400\` | the request differs from the documentation |
 | \`401\` | the API key is missing or wrong |
-| \`403\` | a key that the route does not take: a read key, or an ingest key on any route but ingest |
+| \`403\` | a key that the route does not take: a read key, a key with a limit, or an ingest key on any route but ingest. Also a new workspace with \`WORKSPACE_CREATION=admin\` |
 | \`404\` | no object with this id in this workspace |
 | \`405\` | unsupported method. \`Allow\` lists the supported ones |
 | \`409\` | the current state does not allow it |
 | \`413\` | the body is larger than 256 KiB, or a message larger than \`MAX_MESSAGE_BYTES\` |
+| \`422\` | the \`Idempotency-Key\` was used for another request, or a relayed mail is refused |
 | \`429\` | a rate or concurrency limit. \`Retry-After\` has the seconds to wait |
 | \`500\` | a bug. The log has the details under the \`X-Request-Id\` |
 | \`502\` | a registrar or payment provider failed or answered incorrectly |

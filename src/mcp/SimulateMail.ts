@@ -65,7 +65,7 @@ export const add = Effect.gen(function* () {
           const events = yield* Effect.catch(simulation.events(inbox, id, patience), () => Effect.succeedNone)
           const [event] = Option.getOrElse(events, () => [])
           if (event === undefined) {
-            return { inbound_email_id: id, next: "It is kept, and not read yet: list_mail has it in a moment" }
+            return { inbound_email_id: id, next: "Stored, but not parsed yet. Call list_mail in a few seconds" }
           }
           const { event_id } = yield* Effect.orDie(Schema.decodeEffect(EventIds)(event))
           return { event_id }

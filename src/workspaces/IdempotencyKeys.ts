@@ -116,7 +116,7 @@ export class IdempotencyKeys extends Context.Service<
         // Gone between the two statements: the first one came to nothing just now.
         if (row?.answer == null) {
           return yield* new Conflict({
-            message: `Idempotency-Key: The first request with this key is still running. Retry in a second, or within ${mostMinutes} minutes if the service stopped in its midst`
+            message: `Idempotency-Key: The first request with this key is still running. Retry in a second. If the service stopped during that request, retry after ${mostMinutes} minutes`
           })
         }
         return row.answer

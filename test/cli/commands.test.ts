@@ -276,7 +276,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const { json, run } = yield* person(inbox.key)
         const webhooks = (...args: ReadonlyArray<string>) => run("webhooks", ...args)
         const twice = yield* run("webhooks", "create", inbox.domain, "agent-*", receiver.url, "--to", receiver.url)
-        assert.strictEqual(twice.stderr, "--to: A URL is given behind the pattern already. Leave one out\n")
+        assert.strictEqual(twice.stderr, "--to: The URL is already given after the pattern. Leave one of them out\n")
         const made = yield* json("webhooks", "create", inbox.domain, "agent-*", receiver.url, "--own-secret")
         assert.match(made.webhook_signing_secret, /^whsec_/)
         const mistaken = yield* webhooks("create", inbox.domain, "support", "--url", "http://127.0.0.1:9/hook")

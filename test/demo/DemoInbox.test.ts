@@ -236,7 +236,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         const opened = (site: string) => inlet.call("POST", "/api/demo/inbox", { headers: { "sec-fetch-site": site } })
         const { headers, json, status } = yield* opened("cross-site")
         assert.deepStrictEqual([status, headers["set-cookie"]], [403, undefined])
-        assert.match(json.error, /^A page of another site opens no demo inbox/)
+        assert.match(json.error, /^Another site cannot create a demo inbox/)
         assert.strictEqual((yield* opened("same-origin")).status, 201)
       })
     )

@@ -50,6 +50,8 @@ export const command = Command.make(
       onSome: (name) => domain(name, json, place)
     })
 ).pipe(
-  Command.withDescription("Check what incoming mail needs: DNS, port 25, certificate, raw store, database"),
+  Command.withDescription(
+    "Check what incoming mail needs: DNS, port 25, certificate, raw store, database and mail scanner"
+  ),
   Command.provide(NodeHttpClient.layerUndici)
 )

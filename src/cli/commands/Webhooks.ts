@@ -117,7 +117,9 @@ const create = Command.make(
     ...place
   }) {
     if (Option.isSome(target) && Option.isSome(to)) {
-      return yield* new CommandFailed({ message: "--to: A URL is given behind the pattern already. Leave one out" })
+      return yield* new CommandFailed({
+        message: "--to: The URL is already given after the pattern. Leave one of them out"
+      })
     }
     const webhookUrl = Option.orElse(to, () => target)
     yield* notTheApp(place, webhookUrl)

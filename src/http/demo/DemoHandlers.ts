@@ -52,7 +52,7 @@ export const layer = HttpApiBuilder.group(
         // The browser sends no cookie with it, so a page elsewhere would replace the visitor's inbox.
         if (request.headers["sec-fetch-site"] === "cross-site") {
           return yield* new Forbidden({
-            message: "A page of another site opens no demo inbox. Open this service's own"
+            message: "Another site cannot create a demo inbox. Open the page `/` of this service"
           })
         }
         const cookie = request.cookies[cookieName]

@@ -139,7 +139,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       OpenApi.annotations({
         summary: "Change a webhook",
         description:
-          "Changes what is given. A URL without user name and password forgets those before it. Undelivered mail of this webhook stays with it: it is due at a new URL or in a new format, waits for a lease (`pull`), or is held (`hold`, `reject`). Of more than 512 deliveries the rest is usually held within a minute, and none of it is posted meanwhile. A new pattern counts for mail from now on. 409 for another pattern of the catch-all. 429 beyond 10 changes a minute or 100 a day."
+          "Changes what is given. A URL without user name and password forgets those before it. Undelivered mail of this webhook stays with it: it is due at a new URL or in a new format, waits for a lease (`pull`), or is held (`hold`, `reject`). Inlet holds the first 512 deliveries at once and the rest usually within a minute. It posts none of them meanwhile. A new pattern counts for mail from now on. 409 for another pattern of the catch-all. 429 beyond 10 changes a minute or 100 a day."
       })
     ),
     HttpApiEndpoint.delete("remove", "/api/domains/:id/webhooks/:webhookId", {
@@ -150,7 +150,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       OpenApi.annotations({
         summary: "Remove a webhook",
         description:
-          "Its undelivered mail is held. Of more than 512 deliveries the rest is usually held within a minute, and none of it is posted meanwhile. A replay sends it to the catch-all, or to the webhook named in `?webhook=`. 409 for the catch-all, and while a replay job sends mail to it."
+          "Its undelivered mail is held. Inlet holds the first 512 deliveries at once and the rest usually within a minute. It posts none of them meanwhile. A replay sends it to the catch-all, or to the webhook named in `?webhook=`. 409 for the catch-all, and while a replay job sends mail to it."
       })
     ),
     HttpApiEndpoint.get("health", "/api/domains/:id/webhooks/:webhookId/health", {
