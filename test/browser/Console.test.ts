@@ -233,6 +233,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
             step(() => links.count()),
             (count) => count === 3
           )
+          assert.strictEqual(yield* step(() => search.inputValue()), "")
           yield* step(() => page.getByText("Filters", { exact: true }).click())
           yield* step(() => page.getByRole("searchbox", { name: "From address" }).fill("sender.ex"))
           yield* step(() => page.waitForURL(/\?from=sender\.ex$/))

@@ -44,6 +44,11 @@ const choices = {
 
 const labels = { delivery: "Delivery", has: "Content", kind: "Kind", spam: "Mail scanner", newerThan: "Time" } as const
 
+const textFilters = ["subject", "from", "recipient"] as const
+type TextFilter = (typeof textFilters)[number]
+
+const nameOf = ({ name }: HTMLInputElement) => textFilters.find((one) => one === name)
+
 /** The search and filters of the inbox. Every change goes to the address. */
 export const FilterBar = ({
   filters,
@@ -52,7 +57,8 @@ export const FilterBar = ({
   readonly filters: Filters
   readonly onChange: (name: FilterName, value: string) => void
 }) => {
-  const timers = useRef(new Map<FilterName, ReturnType<typeof setTimeout>>())
+  const bar = useRef<HTMLElement>(null)
+  const timers = useRef(new Map<TextFilter, ReturnType<typeof setTimeout>>())
   // The filters may have changed by the time that a field is read.
   const change = useRef(onChange)
   change.current = onChange
@@ -63,19 +69,32 @@ export const FilterBar = ({
     }
   }, [])
 
-  const typed = (name: FilterName) => (event: { readonly currentTarget: HTMLInputElement }) => {
+  // A link or the history changes filters, too. A field keeps what is being typed into it.
+  useEffect(() => {
+    for (const field of bar.current?.querySelectorAll("input") ?? []) {
+      const name = nameOf(field)
+      if (name !== undefined && !timers.current.has(name) && field !== document.activeElement)
+        field.value = filters[name] ?? ""
+    }
+  }, [filters])
+
+  const typed = (name: TextFilter) => (event: { readonly currentTarget: HTMLInputElement }) => {
     const { value } = event.currentTarget
     clearTimeout(timers.current.get(name))
     timers.current.set(
       name,
-      setTimeout(() => change.current(name, value.trim()), 250)
+      setTimeout(() => {
+        timers.current.delete(name)
+        change.current(name, value.trim())
+      }, 250)
     )
   }
   return (
-    <search class="filters">
+    <search class="filters" ref={bar}>
       <input
         type="search"
         id="search"
+        name="subject"
         aria-label="Subject contains"
         placeholder="Search subjects  /"
         maxLength={200}
@@ -87,6 +106,7 @@ export const FilterBar = ({
         <div class="filter-fields">
           <input
             type="search"
+            name="from"
             aria-label="From address"
             placeholder="From address"
             maxLength={200}
@@ -95,6 +115,7 @@ export const FilterBar = ({
           />
           <input
             type="search"
+            name="recipient"
             aria-label="To address"
             placeholder="To address"
             maxLength={200}
