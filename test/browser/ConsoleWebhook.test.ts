@@ -98,7 +98,25 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
-    it.effect("asks before it rejects the mail of a webhook that clients pull", () =>
+    it.effect("shows in an opened mail when its delivery ends", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          const answer = Promise.withResolvers<void>()
+          yield* receiver.answerAlways((_, response) => void answer.promise.then(() => response.writeHead(200).end()))
+          const { address, domainId, key } = yield* inlet.inbox(receiver.url)
+          yield* enter(page, inlet.url, key, `/console/d/${domainId}/inbox`)
+          yield* Mail.send(inlet.smtpPort, { to: address, subject: "on its way" })
+          yield* step(() => page.locator(".rows").getByText("on its way").click())
+          const head = page.locator(".mail-head")
+          yield* step(() => head.getByText("pending").waitFor())
+          answer.resolve()
+          yield* step(() => head.getByText("delivered").waitFor())
+        })
+      )
+    )
+
+    it.effect("asks before it rejects the mail of a webhook that clients pull, and lets them pull again", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {
           const { domainId, key } = yield* inlet.inbox()
@@ -116,6 +134,9 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => page.getByRole("dialog").getByRole("button", { name: "Reject", exact: true }).click())
           yield* step(() => row.getByText("rejects", { exact: false }).first().waitFor())
           assert.strictEqual(yield* action, "reject")
+          yield* step(() => row.getByRole("button", { name: "Let clients lease its mail" }).click())
+          yield* step(() => row.getByText("waits for clients", { exact: false }).first().waitFor())
+          assert.strictEqual(yield* action, "pull")
         })
       )
     )

@@ -13,6 +13,9 @@ import { Deliveries } from "./Deliveries.tsx"
 import { MailFacts } from "./MailFacts.tsx"
 import { MailText } from "./MailText.tsx"
 
+/** Waits between looks at a delivery that is on its way, in seconds. */
+const looks = [2, 4, 8, 16, 30, 60]
+
 type TabId = "message" | "html" | "deliveries" | "headers" | "json"
 
 const isTab = (text: string | undefined): text is TabId =>
@@ -45,6 +48,22 @@ export const Mail = ({
   useEffect(() => {
     if (event !== undefined) document.title = `${event.subject || "(no subject)"} · Inlet`
   }, [event])
+
+  // The event of the stream comes before its delivery.
+  const isPending = event?.delivery.status === "pending"
+  useEffect(() => {
+    if (!isPending) return
+    let count = 0
+    let timer: ReturnType<typeof setTimeout>
+    const look = () => {
+      timer = setTimeout(
+        () => void (document.hidden ? Promise.resolve() : loaded.reload()).then(look),
+        (looks[Math.min(count++, looks.length - 1)] ?? 60) * 1_000
+      )
+    }
+    look()
+    return () => clearTimeout(timer)
+  }, [isPending, eventId])
 
   const tabs: ReadonlyArray<Tab<TabId>> = [
     { id: "message", name: "Message" },

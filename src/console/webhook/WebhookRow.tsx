@@ -59,6 +59,9 @@ export const WebhookRow = ({
   )
 }
 
+/** What happens to new mail after a change. */
+const becomes = { hold: "is held", pull: "waits for clients", reject: "is rejected" }
+
 const figure = (value: number | undefined) => (value === undefined ? "–" : number(value))
 
 const Opened = ({
@@ -79,12 +82,12 @@ const Opened = ({
     announce(`Webhook ${webhook.pattern} removed`)
     await onChange()
   }
-  const set = async (action: "hold" | "reject") => {
+  const set = async (action: keyof typeof becomes) => {
     await call("PATCH /api/domains/{id}/webhooks/{webhookId}", {
       path: [webhook.domain_id, webhook.id],
       body: { action }
     })
-    announce(action === "reject" ? `Mail for ${webhook.pattern} is rejected` : `Mail for ${webhook.pattern} is held`)
+    announce(`Mail for ${webhook.pattern} ${becomes[action]}`)
     await onChange()
   }
   const { value } = health.value
@@ -107,21 +110,25 @@ const Opened = ({
             />
           )}
           <div class="actions">
-            {webhook.action === "reject" ? (
+            {webhook.action === "reject" && (
               <button type="button" disabled={isRunning.value} onClick={() => void run(() => set("hold"))}>
                 Take mail again, and hold it
               </button>
-            ) : (
-              webhook.webhookUrl === null && (
-                <ConfirmedButton
-                  label="Reject its mail"
-                  title={`Reject mail for ${webhook.pattern}?`}
-                  verb="Reject"
-                  work={() => set("reject")}
-                >
-                  Inlet refuses new mail with 550, so its senders get a bounce. Mail that waits is held.
-                </ConfirmedButton>
-              )
+            )}
+            {webhook.webhookUrl === null && webhook.action !== "pull" && (
+              <button type="button" disabled={isRunning.value} onClick={() => void run(() => set("pull"))}>
+                Let clients lease its mail
+              </button>
+            )}
+            {webhook.action !== "reject" && webhook.webhookUrl === null && (
+              <ConfirmedButton
+                label="Reject its mail"
+                title={`Reject mail for ${webhook.pattern}?`}
+                verb="Reject"
+                work={() => set("reject")}
+              >
+                Inlet refuses new mail with 550, so its senders get a bounce. Mail that waits is held.
+              </ConfirmedButton>
             )}
             {!isCatchAll && (
               <ConfirmedButton
