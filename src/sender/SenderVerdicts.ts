@@ -69,19 +69,44 @@ export const find = (question: Question, means: Means): Promise<Checked> => {
   // Signatures query DNS first, and those of a usual message have done so by now.
   const sent = ordinary === undefined ? signed.then(sender) : sender()
   return Promise.all([signed, sent]).then(([{ arc: sets, authors, fromFields, signatures }, sent]) =>
-    Mailauth.arc(sets, { ...strictly(means.ask), ip }).then((sealed) =>
-      Mailauth.evaluateDmarc({
-        ...strictly(means.askPolicy),
-        headerFrom: [...authors],
-        fromFields,
-        spfDomains: sent.result === "pass" ? [sent.domain] : [],
-        dkimDomains: signatures.flatMap(({ domain, result }) =>
-          result === "pass" && domain !== undefined ? [{ domain }] : []
-        ),
-        arcResult: sealed
-      }).then((found) => told(question, signatures, sent, sealed, found))
-    )
+    Mailauth.arc(sets, { ...strictly(means.ask), ip }).then((sealed) => {
+      const evaluate = (counts: (result: string) => boolean) =>
+        Mailauth.evaluateDmarc({
+          ...strictly(means.askPolicy),
+          headerFrom: [...authors],
+          fromFields,
+          spfDomains: counts(sent.result) ? [sent.domain] : [],
+          dkimDomains: signatures.flatMap(({ domain, result }) =>
+            counts(result) && domain !== undefined ? [{ domain }] : []
+          ),
+          arcResult: sealed
+        })
+      return evaluate(isPass).then((found) => {
+        const mayPass = resultOf(found) === "fail" && [sent, ...signatures].some(({ result }) => result === "temperror")
+        const better = mayPass ? evaluate((result) => isPass(result) || result === "temperror") : found
+        return Promise.resolve(better).then((hoped) =>
+          told(question, signatures, sent, sealed, resultOf(hoped) === "pass" ? unanswered(found) : found)
+        )
+      })
+    })
   )
+}
+
+type Evaluated = Awaited<ReturnType<typeof Mailauth.evaluateDmarc>>
+
+const isPass = (result: string) => result === "pass"
+
+const resultOf = ({ response }: Evaluated) => (response === false ? undefined : response.status.result)
+
+/**
+ * A failure is none while DNS does not answer for a check that would make it a pass (RFC 7489, section 6.6.2). A domain
+ * owner's policy does not apply to it.
+ */
+const unanswered = (found: Evaluated): Evaluated => {
+  if (found.response === false || found.response.status.result !== "fail") return found
+  const { info, status } = found.response
+  const row = info.replace("dmarc=fail", "dmarc=temperror").replace(/ policy\.dmarc=\w+/, "")
+  return { ...found, response: { ...found.response, info: row, status: { ...status, result: "temperror" } } }
 }
 
 /** The SPF result of a message whose relay did not name the client. */
@@ -92,7 +117,7 @@ const told = (
   signatures: SignedMessage.SignedMessage["signatures"],
   sent: Spf.Finding,
   sealed: ARCResult,
-  { dkimAligned, response: aligned }: Awaited<ReturnType<typeof Mailauth.evaluateDmarc>>
+  { dkimAligned, response: aligned }: Evaluated
 ): Checked => {
   const { authservId, message } = question
   const dkim = signatures.map(({ result }) => verdict(result))

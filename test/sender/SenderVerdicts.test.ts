@@ -11,6 +11,8 @@ import * as Oracle from "../reading/Oracle.ts"
 import * as SenderZone from "../reading/SenderZone.ts"
 import * as SignedMail from "../reading/SignedMail.ts"
 
+type Verdicts = Awaited<ReturnType<typeof Oracle.whole>>
+
 /** Asserts that both agree byte for byte. Returns whether Inlet's short path applied. */
 const same = Effect.fnUntraced(function* (
   mail: SignedMail.SignedMail,
@@ -19,11 +21,20 @@ const same = Effect.fnUntraced(function* (
   name: string | number
 ) {
   const { checked, isOrdinary } = yield* Oracle.ours(mail, ask, findKey)
-  const whole = yield* Effect.promise(() => Oracle.whole(mail, ask))
   const { alignment: _, ...told } = checked
+  const whole = withoutAnswer(yield* Effect.promise(() => Oracle.whole(mail, ask)), told)
   assert.deepStrictEqual(told, whole, `${name}: ${JSON.stringify(mail.message.toString("latin1", 0, 4_096))}`)
   return { isOrdinary, dkim: whole.authentication.dkim }
 })
+
+/** Where a check has no answer, Inlet has one verdict of DMARC that mailauth has not. */
+const withoutAnswer = (whole: Verdicts, told: Verdicts): Verdicts => {
+  const { authentication, field } = whole
+  if (authentication.dmarc !== "fail" || told.authentication.dmarc !== "temperror") return whole
+  assert.match(`${field}`, /(?:spf|dkim)=temperror/)
+  const row = `${field}`.replace(/dmarc=fail( \([^)]*\)) policy\.dmarc=\w+/, "dmarc=temperror$1")
+  return { ...whole, authentication: { ...authentication, dmarc: "temperror" }, field: row }
+}
 
 /** Published keys for foreign messages, if known. */
 const published = new Map(
@@ -97,6 +108,37 @@ describe("The sender verdicts", () => {
         }
         assert.deepStrictEqual(verdicts, ["pass", "neutral"], author)
       }
+    })
+  )
+
+  it.effect("say that DMARC has no answer while the key of the author's domain has none, and not that it fails", () =>
+    Effect.gen(function* () {
+      const mail = "From: ada@sender.example\r\nSubject: Hello\r\n\r\nHello\r\n"
+      const envelope = { from: "eve@other.example", helo: "other.example", remoteAddress: "192.0.2.1" }
+      const dmarcOf = Effect.fnUntraced(function* (signingDomain: string, selector: string) {
+        const signer = {
+          signingDomain,
+          selector,
+          privateKey: SenderZone.privateKey("r2").export({ format: "pem", type: "pkcs8" }).toString()
+        }
+        const { signatures } = yield* Effect.promise(() =>
+          dkimSign(mail, { ...signer, signatureData: [signer] } as never)
+        )
+        const { checked } = yield* Oracle.ours(
+          { envelope, message: Buffer.from(`${signatures}${mail}`) },
+          SenderZone.ask
+        )
+        return [checked.authentication.dmarc, /dmarc=[^;]*/.exec(`${checked.field}`)?.[0].trim()]
+      })
+      const row = "(p=REJECT sp=QUARANTINE arc=none)"
+      const author = "header.from=sender.example"
+      assert.deepStrictEqual(yield* dmarcOf("sender.example", "r2-slow"), [
+        "temperror",
+        `dmarc=temperror ${row} ${author}`
+      ])
+      const failed = ["fail", `dmarc=fail ${row} policy.dmarc=reject ${author}`]
+      assert.deepStrictEqual(yield* dmarcOf("other.example", "r2-slow"), failed)
+      assert.deepStrictEqual(yield* dmarcOf("sender.example", "r2-gone"), failed)
     })
   )
 
