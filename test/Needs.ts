@@ -85,6 +85,8 @@ export const rspamd = program(
 
 export const haproxy = program("HAProxy", "apt-get install haproxy", "haproxy -v")
 
+export const pebble = program("Pebble", "apt-get install pebble", "command -v pebble")
+
 export const promtool = program("promtool", "apt-get install prometheus", "promtool --version")
 
 export const systemd = program("systemd-analyze", "apt-get install systemd", "systemd-analyze --version")
