@@ -34,8 +34,26 @@ interface Candidate extends CodeWeight.Weight {
 /** The last line of a mail with a code bound to one site: `@example.com #482913`. */
 const bound = /^@[a-z0-9.-]{3,253}(?: %[a-z0-9.-]{3,253})? #([A-Za-z0-9-]{4,12})(?: @\S{3,253})?$/
 
-/** Spaces and dashes do not count in a comparison. */
+/** Spaces and dashes within a code do not count in a comparison. */
 const joinedText = (text: string) => text.replace(/[\s\p{Pd}]/gu, "")
+/** The same in the searched text: one character between two others. */
+const spacedText = (text: string) => text.replace(/[\s\p{Pd}]{2,}/gu, (run) => (/\p{Pd}/u.test(run) ? "-" : "\n"))
+
+/**
+ * Whether a text has the code as a number of its own, not within a longer number or word: 482913 is not in
+ * 99482913001, nor in 1-555-482-9130.
+ */
+const isIn = (visible: string, code: string): boolean => {
+  const [first = "", ...rest] = code
+  const spaced = rest.map((each) => `[\\s\\p{Pd}]?${each}`).join("")
+  // A number after a space continues a code in groups alone: 482913 10 minutes.
+  const forms = `${rest.join("")}|(?<!\\p{N}\\p{Zs}${first})${spaced}(?!\\p{Zs}\\p{N})`
+  // Each look behind follows the first character, which is searched natively.
+  return new RegExp(
+    `${first}(?<!(?:[\\p{N}A-Za-z]|\\p{N}\\p{Pd})${first})(?:${forms})(?!\\p{Pd}?\\p{N}|[A-Za-z])`,
+    "u"
+  ).test(visible)
+}
 
 /** What decides whether a code is certain. */
 interface Context {
@@ -64,8 +82,8 @@ const bestOf = (
   let visible: string | undefined
   const isPlainOnly = (name: Code["source"], value: string) => {
     if (name !== "text" || shown === null) return false
-    visible ??= joinedText(`${about.lines[0]?.text}\n${shown}`)
-    return !visible.includes(joinedText(value))
+    visible ??= spacedText(`${about.lines[0]?.text}\n${shown}`)
+    return !isIn(visible, joinedText(value))
   }
   for (const { name, spoken } of sources) {
     const last = spoken.lines.findLast(({ quoted }) => !quoted)

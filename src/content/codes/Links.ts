@@ -1,4 +1,5 @@
 import * as LinkKind from "./LinkKind.ts"
+import * as PlainLines from "./PlainLines.ts"
 import * as Secret from "./Secret.ts"
 import * as SpokenLines from "./SpokenLines.ts"
 import * as WordSearch from "./WordSearch.ts"
@@ -93,9 +94,6 @@ export const find = (
     .map(({ link }) => link)
 }
 
-/** The part of a URL to search in the HTML's text. */
-const longestShown = 200
-
 const isUrl = /^https?:\/\/./i
 const isAddress = /^(?:https?:\/\/|www\.)/i
 
@@ -114,6 +112,12 @@ const isDisguised = (text: string, url: string): boolean => {
 const targetsOf = (sources: ReadonlyArray<SpokenLines.Source>, shown: string | null): ReadonlyArray<Target> => {
   const targets = new Map<string, Target>()
   let looked = 0
+  let seen: ReadonlySet<string> | undefined
+  const isPlainOnly = (url: string) => {
+    if (shown === null) return false
+    seen ??= PlainLines.shownUrls(shown, longestUrl)
+    return !seen.has(url)
+  }
   for (const { links, name, spoken } of sources) {
     for (const { button, image, isUncertain, line, quoted, text, url } of links) {
       if (++looked > mostLooked) break
@@ -130,10 +134,7 @@ const targetsOf = (sources: ReadonlyArray<SpokenLines.Source>, shown: string | n
       target.button ||= button
       const disguised = isDisguised(text, url)
       if (disguised) target.disguise = text.slice(0, longestText)
-      target.isUncertain &&=
-        disguised ||
-        isUncertain === true ||
-        (name === "text" && shown !== null && !shown.includes(url.slice(0, longestShown)))
+      target.isUncertain &&= disguised || isUncertain === true || (name === "text" && isPlainOnly(url))
     }
   }
   return [...targets.values()]

@@ -69,6 +69,10 @@ export const bare = (
   return found
 }
 
+/** The URLs that a text shows. */
+export const shownUrls = (text: string, longestUrl: number): ReadonlySet<string> =>
+  new Set(urls(text, longestUrl).map(({ url }) => url))
+
 /** The text of a URL is its sentence up to it: `Label ( https://… )`, `Label: https://…`, `登录：https://…`. */
 const urls = (line: string, longest: number): Array<{ readonly url: string; readonly text: string }> => {
   const found: Array<{ readonly url: string; readonly text: string }> = []

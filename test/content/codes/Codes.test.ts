@@ -252,6 +252,29 @@ describe("Code extraction", () => {
     )
   })
 
+  const said = "Your verification code is 482913."
+
+  it.each([
+    "<p>Hello. Call us: 1-555-482-9130</p>",
+    "<p>Call us: +1 482 913 5520</p>",
+    "<p>Order 99482913001 has shipped</p>",
+    "<p>Order 12-482913 has shipped</p>",
+    "<p>Serial KX482913</p>"
+  ])("is `low` if the HTML shows it within a longer number or word only: %s", (html) => {
+    assert.strictEqual(codeOf("Hello", said, html)?.confidence, "low")
+  })
+
+  it.each([
+    "<p>Code: 482-913</p>",
+    "<p>Code: 482 – 913</p>",
+    "<p>Code 482913 10 minutes</p>",
+    "<p>验证码482913，10分钟内有效</p>",
+    "<table><tr><td>4<td>8<td>2<td>9<td>1<td>3</table><p>10 minutes</p>",
+    "<p>1 482913 9</p><p>482913</p>"
+  ])("is `high` if the HTML shows it in another form: %s", (html) => {
+    assert.strictEqual(codeOf("Hello", said, html)?.confidence, "high")
+  })
+
   it("ignores quoted and hidden text", () => {
     assert.isNull(codeOf("Re: hello", "I did not ask for this.\n\n> Your verification code is 482913"))
     assert.isNull(codeOf("Re: hello", "No.\n\n-----Original Message-----\nYour verification code is 482913"))

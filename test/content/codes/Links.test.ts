@@ -61,6 +61,19 @@ describe("The links of a mail", () => {
     assert.deepInclude(trick, { url: named, host: "acme.example", text: "Verify", confidence: "low" })
   })
 
+  it("are `low` in a plain text whose HTML shows a longer URL only", () => {
+    const confidence = (shown: string) => linksOf("Acme", `Verify your email: ${secret}`, `<p>${shown}</p>`)
+    assert.deepInclude(confidence(`See ${secret}.`)[0], { url: secret, confidence: "high" })
+    for (const longer of [`${secret}9`, `${secret}/more`, `${secret}&next=a`]) {
+      const links = confidence(`See ${longer}`)
+      assert.deepInclude(
+        links.find(({ url }) => url === secret),
+        { confidence: "low" },
+        longer
+      )
+    }
+  })
+
   it("are marked if they contain a token or are the only button", () => {
     assert.deepStrictEqual(linksOf("News", "Read https://acme.example/blog/our-new-office and sign in soon."), [])
     const [one] = linksOf("Your report is ready", null, button("https://acme.example/report", "Open the report"))
