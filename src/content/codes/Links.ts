@@ -1,3 +1,4 @@
+import * as LinkDisguise from "./LinkDisguise.ts"
 import * as LinkKind from "./LinkKind.ts"
 import * as PlainLines from "./PlainLines.ts"
 import * as Secret from "./Secret.ts"
@@ -97,18 +98,6 @@ export const find = (
 const isUrl = /^https?:\/\/./i
 const isAddress = /^(?:https?:\/\/|www\.)/i
 
-const hostOf = (address: string): string =>
-  URL.parse(isUrl.test(address) ? address : `https://${address}`)?.hostname ?? ""
-
-/** The last labels of a host name. Sites that differ in the others alone are taken as one. */
-const siteOf = (host: string): string => host.split(".").slice(-2).join(".")
-
-/** Whether the text of a link is the address of another site, or its URL begins with a name that is none (`a.example@`). */
-const isDisguised = (text: string, url: string): boolean => {
-  const shown = isAddress.test(text) ? siteOf(hostOf(text)) : ""
-  return (shown !== "" && shown !== siteOf(hostOf(url))) || (url.includes("@") && URL.parse(url)?.username !== "")
-}
-
 const targetsOf = (sources: ReadonlyArray<SpokenLines.Source>, shown: string | null): ReadonlyArray<Target> => {
   const targets = new Map<string, Target>()
   let looked = 0
@@ -132,7 +121,7 @@ const targetsOf = (sources: ReadonlyArray<SpokenLines.Source>, shown: string | n
         if (target.labels.size < mostLabels) target.labels.add(text.slice(0, longestText))
       }
       target.button ||= button
-      const disguised = isDisguised(text, url)
+      const disguised = LinkDisguise.isIn(text, url)
       if (disguised) target.disguise = text.slice(0, longestText)
       target.isUncertain &&= disguised || isUncertain === true || (name === "text" && isPlainOnly(url))
     }

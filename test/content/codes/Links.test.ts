@@ -61,6 +61,41 @@ describe("The links of a mail", () => {
     assert.deepInclude(trick, { url: named, host: "acme.example", text: "Verify", confidence: "low" })
   })
 
+  const withLabel = (label: string, host: string) => {
+    const url = `https://${host}/verify?token=9fK2mQ7xT4vB8nL1cR6z`
+    return linksOf("Verify your email", null, `<p>Verify your email: <a href="${url}">${label}</a></p>`)[0]
+  }
+
+  it.each([
+    ["acme.com", "evil.example"],
+    ["acme.com/verify", "evil.example"],
+    ["(acme.com)", "evil.example"],
+    ["Please open https://acme.com/verify now", "evil.example"],
+    ["Go to www.acme.com.", "evil.example"],
+    ["https://bank.co.uk/login", "evil.co.uk"],
+    ["bank.co.uk", "evil.co.uk"],
+    ["https://bank.github.io", "evil.github.io"],
+    ["acme.com", "acme.com.evil.example"],
+    ["acme.com", "evilacme.com"],
+    ["bücher.de", "bucher.de"]
+  ])("are `low` with a label that names another site: %s for %s", (label, host) => {
+    assert.deepInclude(withLabel(label, host), { text: label, host, confidence: "low" })
+  })
+
+  it.each([
+    ["acme.com", "acme.com"],
+    ["ACME.com/verify", "id.acme.com"],
+    ["https://id.acme.co.uk", "click.acme.co.uk"],
+    ["https://www.acme.co.uk", "acme.co.uk"],
+    ["Please open https://acme.com/verify now", "acme.com"],
+    ["bücher.de", "xn--bcher-kva.de"],
+    ["Node.js", "acme.com"],
+    ["ada@bank.example", "acme.com"],
+    ["Verify your Booking.com account", "acme.com"]
+  ])("are `high` with a label that names their site or none: %s for %s", (label, host) => {
+    assert.deepInclude(withLabel(label, host), { host, confidence: "high" })
+  })
+
   it("are `low` in a plain text whose HTML shows a longer URL only", () => {
     const confidence = (shown: string) => linksOf("Acme", `Verify your email: ${secret}`, `<p>${shown}</p>`)
     assert.deepInclude(confidence(`See ${secret}.`)[0], { url: secret, confidence: "high" })
