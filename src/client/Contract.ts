@@ -406,7 +406,7 @@ export interface ExtractedLink {
   /** visible text, or the sentence before a bare address. The address of another site is text */
   readonly text: string
   readonly host: string
-  /** `low` if a person may not see it, or sees the address of another site: ask before opening it. Absent in older events */
+  /** `low` if a person may not see it, sees the address of another site, or refuses something with it: ask before opening it. Absent in older events */
   readonly confidence?: "high" | "low"
 }
 

@@ -19,7 +19,7 @@ const Link = Schema.Struct({
   host: Schema.String,
   confidence: Schema.optionalKey(Schema.Literals(["high", "low"])).annotate({
     description:
-      "`low` if a person may not see it, or sees the address of another site: ask before opening it. Absent in older events"
+      "`low` if a person may not see it, sees the address of another site, or refuses something with it: ask before opening it. Absent in older events"
   })
 }).annotate({ identifier: "ExtractedLink" })
 

@@ -5,7 +5,7 @@ import type { Category } from "./Words.ts"
 /** The kind of a link. */
 export type LinkKind = "verify" | "login" | "reset" | "invite" | "other"
 
-/** Scores of each kind, and of footer links. */
+/** Scores of each kind, of footer links, and of links that refuse. */
 export interface Votes {
   reset: number
   invite: number
@@ -14,9 +14,11 @@ export interface Votes {
   /** A password is mentioned, but not as lost. */
   password: number
   foot: number
+  /** It declines, cancels or deletes. */
+  refuse: number
 }
 
-export const none = (): Votes => ({ reset: 0, invite: 0, login: 0, verify: 0, password: 0, foot: 0 })
+export const none = (): Votes => ({ reset: 0, invite: 0, login: 0, verify: 0, password: 0, foot: 0, refuse: 0 })
 
 /** The order decides a tie. Resets and invitations also ask to sign in, so they come first. */
 const kinds = ["reset", "invite", "login", "verify"] as const
@@ -27,7 +29,8 @@ const kindOf: Partial<Record<Category, keyof Votes>> = {
   invite: "invite",
   login: "login",
   verify: "verify",
-  foot: "foot"
+  foot: "foot",
+  refuse: "refuse"
 }
 
 /** Adds the votes of a text, each category once. Returns whether it names a purpose. */
@@ -37,7 +40,7 @@ export const hear = (votes: Votes, hits: ReadonlyArray<Hit>, weight: number): bo
     const kind = kindOf[category]
     if (kind === undefined || hits.findIndex((other) => other.category === category) < index) continue
     votes[kind] += weight
-    isSaid ||= kind !== "foot"
+    isSaid ||= kind !== "foot" && kind !== "refuse"
   }
   return isSaid
 }
@@ -52,6 +55,8 @@ const names: ReadonlyArray<readonly [RegExp, keyof Votes]> = [
 /** What the mail says counts more than the path. */
 export const pathWeight = 1.5
 const footWeight = 3
+/** The start of a word in any folder: `/account/delete/confirm` deletes. */
+const refusePath = /[/\-_.;](?:decline|deny|reject|refuse|cancel|delet[ei]|revert|revoke|remove|disavow|not-?_?me\b)/
 const footPath = /unsub|preferences|privacy|\/terms|\/legal|opt-?out|view-?in-?browser/
 
 /**
@@ -63,6 +68,7 @@ export const hearUrl = (votes: Votes, url: string, hasSecret: boolean): void => 
   const named = names.find(([pattern]) => pattern.test(last))
   if (named !== undefined && (hasSecret || named[1] !== "reset")) votes[named[1]] += pathWeight
   if (footPath.test(path)) votes.foot += footWeight
+  if (refusePath.test(path)) votes.refuse += pathWeight
 }
 
 /** Adds what the mail says around a link. A link without a secret resets nothing. */
@@ -73,8 +79,16 @@ export const add = (votes: Votes, others: Votes, hasSecret: boolean): void => {
 
 export const isAny = (votes: Votes): boolean => votes.password > 0 || kinds.some((kind) => votes[kind] > 0)
 
+interface Most {
+  readonly kind: LinkKind
+  readonly votes: number
+}
+
+/** The kind of a link that declines, cancels or deletes, whatever else its label says. */
+export const refusal: Most = { kind: "other", votes: 0 }
+
 /** The kind with the most votes. */
-export const most = (votes: Votes): { readonly kind: LinkKind; readonly votes: number } => {
+export const most = (votes: Votes): Most => {
   let kind: LinkKind = "other"
   let best = 0
   for (const each of kinds) {

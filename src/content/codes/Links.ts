@@ -12,7 +12,7 @@ export interface Link {
   /** Its visible text, or the sentence before a bare address. The address of another site is text. */
   readonly text: string
   readonly host: string
-  /** `low` if a person may not see it, or sees the address of another site. */
+  /** `low` if a person may not see it, sees the address of another site, or refuses something with it. */
   readonly confidence: "high" | "low"
 }
 
@@ -65,28 +65,30 @@ export const find = (
   { isList, shown }: { readonly isList: boolean; readonly shown: string | null }
 ): ReadonlyArray<Link> => {
   const known = read(targetsOf(sources, shown), isList).filter(({ votes }) => votes.foot <= LinkKind.most(votes).votes)
-  const buttons = known.filter(({ button }) => button).length
-  const secrets = known.filter(({ hasSecret }) => hasSecret).length
+  const accepting = known.filter(({ votes }) => votes.refuse === 0)
+  const buttons = accepting.filter(({ button }) => button).length
+  const secrets = accepting.filter(({ hasSecret }) => hasSecret).length
   const taken = linesOf(known)
   const subject = LinkKind.none()
   if (known.length > 0) LinkKind.hear(subject, about.hits(0), 4)
   const found: Array<{ readonly link: Link; readonly score: number }> = []
   for (const each of known) {
     const { button, hasSecret, isStated, order, url, votes } = each
-    const isTheOne = button ? buttons === 1 : hasSecret && secrets === 1 && buttons === 0
+    const isRefusal = votes.refuse + subject.refuse > 0
+    const isTheOne = !isRefusal && (button ? buttons === 1 : hasSecret && secrets === 1 && buttons === 0)
     if (!isTheOne && !hasSecret && !isStated) continue
     if (isTheOne || button || secrets <= many) listen(each, taken.get(each.spoken))
     const own = LinkKind.most(votes)
     if (!isTheOne && own.votes < LinkKind.pathWeight) continue
     LinkKind.add(votes, subject, hasSecret || isStated)
-    const { kind, votes: most } = LinkKind.most(votes)
+    const { kind, votes: most } = isRefusal ? LinkKind.refusal : LinkKind.most(votes)
     const host = URL.parse(url)?.hostname ?? ""
     if (host === "") continue
     const score = most + (hasSecret ? 6 : 0) + (button ? 4 : 0) + (isTheOne ? 4 : 0) - votes.foot * 2 - order / 1_000
-    const confidence = each.isUncertain ? "low" : "high"
+    const isLow = each.isUncertain || isRefusal
     found.push({
-      link: { kind, url, text: each.text, host, confidence },
-      score: (kind === "other" ? score - 4 : score) - (each.isUncertain ? 1_000 : 0)
+      link: { kind, url, text: each.text, host, confidence: isLow ? "low" : "high" },
+      score: (kind === "other" ? score - 4 : score) - (isLow ? 1_000 : 0)
     })
   }
   return found

@@ -32,7 +32,8 @@ const speaksOf = new Map<WordSearch.Hit["category"], ReadonlyArray<Exclude<keyof
   ["other", ["other"]],
   ["deal", ["deal"]],
   ["soon", ["soon"]],
-  ["foot", []]
+  ["foot", []],
+  ["refuse", []]
 ])
 const ofSigningIn = ["auth"] as const
 
@@ -55,7 +56,7 @@ export const mayMean = (context: SpokenLines.SpokenLines, index: number): boolea
   for (const { category } of context.hits(index)) {
     if (category === "code" || category === "otp") return true
     if (category === "soon") isSoon = true
-    else if (category !== "other" && category !== "deal" && category !== "foot") isAuth = true
+    else if ((speaksOf.get(category) ?? ofSigningIn).includes("auth")) isAuth = true
   }
   return (isSoon && isAuth) || (index > 0 && context.hits(index - 1).some(speaks))
 }

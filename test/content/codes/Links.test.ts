@@ -109,6 +109,84 @@ describe("The links of a mail", () => {
     }
   })
 
+  const told = (...of: Parameters<typeof extracted>) =>
+    linksOf(...of).map(({ confidence, kind, text }) => [text, kind, confidence])
+  const action = (path: string) => `https://acme.example${path}?token=9fK2mQ7xT4vB8nL1cR6z`
+
+  it("are `other`, `low` and last if their label or path refuses", () => {
+    const accept = action("/invite/accept")
+    const decline = action("/invite/decline")
+    const invited = "Ada invited you to join Acme."
+    for (const [no, path] of [
+      ["Decline invitation", decline],
+      ["No, thanks", decline],
+      ["Decline", action("/i")]
+    ] as const) {
+      for (const html of [
+        `<p>${invited}</p>${button(path, no)} ${button(accept, "Accept")}`,
+        `<p>${invited}</p><p><a href="${path}">${no}</a> <a href="${accept}">Accept</a></p>`
+      ]) {
+        assert.deepStrictEqual(
+          told("Ada invited you", null, html),
+          [
+            ["Accept", "invite", "high"],
+            [no, "other", "low"]
+          ],
+          html
+        )
+      }
+    }
+    assert.deepStrictEqual(
+      told(
+        "Sign-in request",
+        null,
+        `<p>Sign-in request</p>${button(action("/n"), "Deny")}${button(secret, "Approve")}`
+      ),
+      [
+        ["Approve", "login", "high"],
+        ["Deny", "other", "low"]
+      ]
+    )
+    assert.deepStrictEqual(
+      told("Welcome", `Verify: ${secret}\nIf you did not sign up, cancel the registration: ${action("/x")}`),
+      [["Verify", "verify", "high"]]
+    )
+  })
+
+  it.each([
+    ["Confirm that you want to delete your account", "/delete"],
+    ["Confirm", "/account/delete/confirm"],
+    ["Confirm", "/account-deletion/c"],
+    ["Confirm deletion", "/c"],
+    ["Anmeldung ablehnen", "/c"],
+    ["Refuser l'invitation", "/c"],
+    ["Rechazar la invitación", "/c"],
+    ["Отклонить приглашение", "/c"],
+    ["拒绝邀请", "/c"],
+    ["招待を辞退", "/c"]
+  ])("are never `high` if they refuse in a plain text: %s %s", (label, path) => {
+    for (const [, kind, confidence] of told("Your account", `${label}: ${action(path)}`)) {
+      assert.deepStrictEqual([kind, confidence], ["other", "low"])
+    }
+  })
+
+  it("are never `high` if the subject refuses", () => {
+    assert.deepStrictEqual(told("Delete your account", null, button(action("/c"), "Confirm")), [
+      ["Confirm", "other", "low"]
+    ])
+  })
+
+  it("are `high` beside the word that refuses something else", () => {
+    for (const [subject, label] of [
+      ["Join Acme", "Accept or decline the invitation"],
+      ["Join Acme", "Join the team, or your invitation will be deleted"],
+      ["Join Acme", "We cancelled your old invitation. Join the team"]
+    ] as const) {
+      const [link] = linksOf(subject, `${label}: ${action("/j")}`)
+      assert.deepInclude(link, { kind: "invite", confidence: "high" }, label)
+    }
+  })
+
   it("are marked if they contain a token or are the only button", () => {
     assert.deepStrictEqual(linksOf("News", "Read https://acme.example/blog/our-new-office and sign in soon."), [])
     const [one] = linksOf("Your report is ready", null, button("https://acme.example/report", "Open the report"))
