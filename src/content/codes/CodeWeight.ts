@@ -57,9 +57,11 @@ export const weigh = (
   else if (!isAlone && !isWhole && near.auth >= 200 && subject !== undefined && subject.auth > 0 && subject.code > 0)
     score -= 10
   score += looks(line, isAlone) + form(shape, isAlone, label)
-  // The code of a booking or meeting, beside its number, is not for an account.
-  const isBeside = Math.min(near.other, near.beside) < 60 && near.soon >= 200
-  return { score, isOther, isDoubtful: isBeside || (!isAlone && looksDated(shape)) }
+  // The code of a booking or meeting, beside its number or under its subject, is not for an account.
+  const isBeside =
+    Math.min(near.other, near.beside) < 60 ||
+    (isElse && subject.auth > 0 && !Nearby.isForSignIn(context, isAlone ? index - 1 : index))
+  return { score, isOther, isDoubtful: (isBeside && near.soon >= 200) || (!isAlone && looksDated(shape)) }
 }
 
 const codeNames = /otp|code|token|\bpin\b|passc|verif|kod/

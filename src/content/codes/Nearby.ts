@@ -65,6 +65,10 @@ export const mayMean = (context: SpokenLines.SpokenLines, index: number): boolea
 export const isLabelled = (context: SpokenLines.SpokenLines, index: number): boolean =>
   context.hits(index).some(({ category }) => category === "other")
 
+/** Whether a line speaks of signing in, not only of a confirmation, which bookings have too. */
+export const isForSignIn = (context: SpokenLines.SpokenLines, index: number): boolean =>
+  context.hits(index).some(({ category }) => category === "otp" || category === "once" || category === "login")
+
 /** The context of a candidate: its line, some lines before, and two lines after. */
 export const around = (context: SpokenLines.SpokenLines, index: number, shape: Shape, isAlone: boolean): Said => {
   const near = nothing()
@@ -85,6 +89,9 @@ const ends = /[.!?。！？؟।]\s/g
 /** The distance that the sentence ends of a text add: they separate words from the number. */
 const sentenceEnds = (text: string, cost: number): number => (text.match(ends)?.length ?? 0) * cost
 
+/** The distance in characters at which the lines above a labelled number belong to it: Meeting ID, then Code. */
+const reachBeside = (shape: Shape, isAlone: boolean): number => (!isAlone && shape.from < 20 ? 60 : 0)
+
 const hearAbove = (
   near: Said,
   context: SpokenLines.SpokenLines,
@@ -94,15 +101,18 @@ const hearAbove = (
 ): void => {
   const { lines } = context
   const reach = reachAbove(near, lines[index - 1]?.text, shape, isAlone)
+  const besides = reachBeside(shape, isAlone)
   let distance = isAlone ? 0 : shape.from
-  for (let above = index - 1; above >= 0 && above >= index - 5 && distance < reach; above--) {
+  for (let above = index - 1; above >= 0 && above >= index - 5 && distance < Math.max(reach, besides); above--) {
     const line = lines[above]
     if (line === undefined || line.quoted) break
     distance += 8
     const length = Math.min(context.folded(above).length, SpokenLines.longest)
     const hits = context.hits(above)
     const spoken = hits.findLast(speaks)
-    for (const hit of hits) {
+    const isOfOther = distance < besides && hits.length > 0 && hits.every(({ category }) => category === "other")
+    if (isOfOther) near.beside = Math.min(near.beside, distance)
+    for (const hit of distance - 8 < reach ? hits : []) {
       // The line mentions a code: another word counts only as the label right before the number.
       const isLabel = spoken === undefined || (hit.from > spoken.to && length - hit.to < 4)
       const sentences = isAlone ? 0 : sentenceEnds(context.folded(above).slice(hit.to, length), 40)

@@ -227,6 +227,55 @@ describe("Code extraction", () => {
     }
   })
 
+  it.each([
+    "Color code: FF5733",
+    "Commodity code: 84829100",
+    "Diagnosis code J4520, please verify with your insurance.",
+    "Entry code: 4829",
+    "Game PIN: 4829137",
+    "Enter parking code 4829 at the barrier",
+    "Airline confirmation code\n\nK7XPQ2",
+    "Code couleur : 482913",
+    "Share OTP 4829 with the delivery partner",
+    'I get "Login failed with code 50126" when I sign in. Can you verify?',
+    "We hard-code the OTP 123456, please verify",
+    "Verify the code with test 771204"
+  ])("is never certain behind the name of another code: %s", (text) => {
+    assert.notStrictEqual(codeOf("Acme", text)?.confidence, "high")
+  })
+
+  it.each([
+    "Hi all,\n\nhere is the zoom link: https://zoom.us/j/98765432101\n\nPasscode: 482913",
+    "Join here: https://us02web.zoom.us/j/81234567890?pwd=abcdefghijklmnopqrstuvwxyz012345.1\n\nPasscode: 482913",
+    "Meeting-ID: 987 6543 2101\nKenncode: 482913",
+    "Rejoindre par téléphone\n+33 1 23 45 67 89\nCode : 482913",
+    "Asha Rao, 12 MG Road\nBengaluru\nPin code - 560001"
+  ])("is never certain below the lines of a meeting, telephone or address: %s", (text) => {
+    for (const subject of ["Acme", "Please confirm", "Sign in to the meeting"]) {
+      assert.notStrictEqual(codeOf(subject, text)?.confidence, "high", subject)
+    }
+  })
+
+  it("is certain below lines of its own sign-in, and with names of companies", () => {
+    for (const [subject, text] of [
+      ["Acme", "Device: Chrome on Linux\nVerification code: 482913"],
+      ["Sign in to Acme", "A call about your sign-in, from your phone.\nCode: 482913"],
+      ["Acme", "Your OTP to log in to the delivery partner app is 482913."],
+      ["Your next trip", "Your sign-in code is 482913."],
+      ["Acme", "Your United Airlines verification code is 482913"],
+      ["Zoom: sign in", "We noticed a sign-in to your Zoom account. Enter the code:\n\n482913\n\nhttps://zoom.us"]
+    ] as const) {
+      assert.deepInclude(codeOf(subject, text), { value: "482913", confidence: "high" }, text)
+    }
+  })
+
+  it("is never certain under the subject of a booking without a word about time or use", () => {
+    const text = "Confirmation code: 482913"
+    assert.strictEqual(codeOf("Your reservation at Nopa", text)?.confidence, "low")
+    assert.strictEqual(codeOf("Your reservation at Nopa", `${text}. It expires in 10 minutes.`)?.confidence, "high")
+    assert.strictEqual(codeOf("Acme", text)?.confidence, "high")
+  })
+
   it("is never certain in source code, changelogs and documentation", () => {
     for (const text of [
       `const otp = verify({ otp: "123456", code: '482913' })`,
