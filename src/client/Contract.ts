@@ -396,7 +396,7 @@ export interface ExtractedCode {
   /** as shown in the mail */
   readonly shown: string
   readonly source: "subject" | "text" | "html"
-  /** `low` for several candidates, weak evidence, mail of a list, or text that a person may not see: ask before using it */
+  /** `low` for several candidates, weak evidence, mail of a list, a reply, or text that a person may not see: ask before using it */
   readonly confidence: "high" | "low"
 }
 

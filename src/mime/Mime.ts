@@ -204,7 +204,8 @@ const contents = (
         shown: compared().shown,
         listUnsubscribe: first("list-unsubscribe"),
         listUnsubscribePost: first("list-unsubscribe-post"),
-        isList: SenderKind.isList(firsts)
+        isList: SenderKind.isList(firsts),
+        isReply: first("in-reply-to") !== undefined
       })
     ),
     attachments: (body?.attachments ?? []).map(({ charset: _, content: __, ...metadata }) => metadata),

@@ -6,7 +6,7 @@ const Code = Schema.Struct({
   source: Schema.Literals(["subject", "text", "html"]),
   confidence: Schema.Literals(["high", "low"]).annotate({
     description:
-      "`low` for several candidates, weak evidence, mail of a list, or text that a person may not see: ask before using it"
+      "`low` for several candidates, weak evidence, mail of a list, a reply, or text that a person may not see: ask before using it"
   })
 }).annotate({ identifier: "ExtractedCode" })
 

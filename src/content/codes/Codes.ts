@@ -57,8 +57,8 @@ const isIn = (visible: string, code: string): boolean => {
 
 /** What decides whether a code is certain. */
 interface Context {
-  /** In a list post a number is only somebody's words. */
-  readonly isList: boolean
+  /** In a list post or a reply a number is only somebody's words. */
+  readonly isTalk: boolean
   /** If plain text stands in for HTML, what the HTML surely shows. A code in the plain text alone is uncertain. */
   readonly shown: string | null
 }
@@ -67,10 +67,10 @@ interface Context {
 export const find = (
   about: SpokenLines.SpokenLines,
   sources: ReadonlyArray<SpokenLines.Source>,
-  { isList, shown }: Context
+  { isTalk, shown }: Context
 ): Code | null => {
   const code = bestOf(about, sources, shown)
-  return isList && code !== null ? { ...code, confidence: "low" } : code
+  return isTalk && code !== null ? { ...code, confidence: "low" } : code
 }
 
 const bestOf = (

@@ -27,6 +27,8 @@ export const of = (mail: {
   readonly listUnsubscribePost: string | undefined
   /** A post of a mailing list or a newsletter, by its header. */
   readonly isList: boolean
+  /** It answers a mail, by its header. */
+  readonly isReply?: boolean
 }): Extracted => {
   const isBoth = mail.text !== null && mail.html.length > 0
   const { shown = isBoth ? TextMatch.certainText(mail.html) : null } = mail
@@ -45,7 +47,7 @@ export const of = (mail: {
     sources.push({ name: "html", spoken: SpokenLines.of(first.lines), links: [...links, ...bare] })
   }
   return {
-    code: Codes.find(about, sources, { isList: mail.isList, shown }),
+    code: Codes.find(about, sources, { isTalk: mail.isList || mail.isReply === true, shown }),
     links: Links.find(about, sources, { isList: mail.isList, shown }),
     unsubscribe: Unsubscribe.read(mail.listUnsubscribe, mail.listUnsubscribePost)
   }
