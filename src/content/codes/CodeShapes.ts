@@ -23,10 +23,10 @@ const mostShown = 24
  * The possible starts of a code: a digit, a capital before a character that may continue it, and a possible digit of
  * another script. Excludes the most frequent numbers and capitals of ordinary text: one to three digits before a
  * word, a mark or the end, and text after a word without a mark between (`isTooShort`, `isNamed`). A word of five
- * capitals after small letters is one: your code is KXTPQ.
+ * capitals after small letters is one, and a group of three before a mixed one: your code is KXTPQ, or ABC-D12.
  */
 const begins =
-  /[0-9](?:(?<=[A-Za-z].)|(?![0-9]{0,2}(?: [A-Za-z]{2}|[.,:;!?)"”]|$)))|[A-Z](?<![A-Za-z0-9] ?.)(?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[A-Z](?<=[a-z] .)(?=[A-Z]{4})|[\u0660-\u1819\uff10-\uff19]/g
+  /[0-9](?:(?<=[A-Za-z].)|(?![0-9]{0,2}(?: [A-Za-z]{2}|[.,:;!?)"”]|$)))|[A-Z](?<![A-Za-z0-9] ?.)(?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[A-Z](?<=[a-z] .)(?=[A-Z]{4}|[A-Z]{2}-(?:[A-Z]{1,4}[0-9]|[0-9]{1,4}[A-Z]))|[\u0660-\u1819\uff10-\uff19]/g
 
 /** A line of letters whose case changes as in no name: hKxPqRzW. */
 const scrambled = /^(?=.{6})[A-Za-z]*[a-z][A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*$/

@@ -6,7 +6,7 @@ import data from "./Words.json" with { type: "json" }
  * `otp`: a code for login or verification. `code`: a code. `once`: with `code` the same as `otp`. `soon`: it expires.
  * `verify`, `login`, `reset`, `password`, `invite`: its purpose.
  * `other`: the label of a number that is not a code. `deal`: shops and gifts.
- * `foot`: the footer of a mail. `refuse`: declines, cancels or deletes something.
+ * `foot`: the footer of a mail, and codes of earlier mails. `refuse`: declines, cancels or deletes something.
  */
 export const categories = [
   "otp",

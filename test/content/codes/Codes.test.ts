@@ -219,6 +219,28 @@ describe("Code extraction", () => {
     }
   })
 
+  it.each([
+    ["Your confirmation code is ABC-D12.", "ABC-D12"],
+    ["Your confirmation code is ABC-1D2 and expires soon", "ABC-1D2"],
+    ["482913 is OTP for transaction of Rs. 5000 on your card XX1234", "482913"],
+    ["This replaces your previous code. Your login code is 482913.", "482913"]
+  ])("is certain in a sentence: %s", (text, value) => {
+    assert.deepInclude(codeOf("Acme", text), { value, confidence: "high" })
+  })
+
+  it("is no name with a number in a sentence", () => {
+    assert.isNull(codeOf("Acme", "Use AES-256, SHA-256 and ISO-8859-1 to verify the code of CVE-2026-1234"))
+  })
+
+  it.each([
+    "Your old code 111222 expired. Your new code is 482913",
+    "Your previous code 111222 is no longer valid. Your new code is 482913",
+    "Ihr alter Code 111222 ist abgelaufen. Ihr neuer Code lautet 482913",
+    "Votre ancien code 111222 a expiré. Votre nouveau code est 482913"
+  ])("is the new one beside an old one: %s", (text) => {
+    assert.strictEqual(codeOf("Acme", text)?.value, "482913")
+  })
+
   it("is never certain beside the number of a booking, meeting or payment", () => {
     for (const text of [
       "Flight AB8080, confirmation code KXTPQZ, seat 12A",
