@@ -179,6 +179,7 @@ describe("The links of a mail", () => {
   it("are `high` beside the word that refuses something else", () => {
     for (const [subject, label] of [
       ["Join Acme", "Accept or decline the invitation"],
+      ["Join Acme", "Join the team here, or delete this email if you do not know Ada"],
       ["Join Acme", "Join the team, or your invitation will be deleted"],
       ["Join Acme", "We cancelled your old invitation. Join the team"]
     ] as const) {
