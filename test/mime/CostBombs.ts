@@ -75,6 +75,15 @@ const elements: ReadonlyArray<Bomb> = [
 
 const texts: ReadonlyArray<Bomb> = [
   mail("links that end in dots", `https://${".".repeat(2_000)}x `.repeat(32), "text/plain"),
+  mail(
+    "many codes of a plain text, and digits in the HTML",
+    [
+      ...Array.from({ length: 220 }, (_, number) => `--b\r\n\r\nyour code is 4444444${100 + number}`),
+      `--b\r\nContent-Type: text/html; charset=latin1\r\n\r\n<p>${"4\xa0&ndash;".repeat(21_000)}`,
+      "--b--\r\n"
+    ].join("\r\n"),
+    "multipart/alternative; boundary=b"
+  ),
   mail("lines that may say who wrote", "1 a:\r\n".repeat(10_900), "text/plain"),
   bomb("encoded words of charsets that nobody knows", () =>
     cut(

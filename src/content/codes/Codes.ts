@@ -55,6 +55,9 @@ const isIn = (visible: string, code: string): boolean => {
   ).test(visible)
 }
 
+/** Maximum number of codes of the plain text to search in the HTML. */
+const mostCompared = 20
+
 /** What decides whether a code is certain. */
 interface Context {
   /** In a list post or a reply a number is only somebody's words. */
@@ -80,8 +83,11 @@ const bestOf = (
 ): Code | null => {
   // Made for the first candidate, which most mails have not.
   let visible: string | undefined
+  let compared = 0
   const isPlainOnly = (name: Code["source"], value: string) => {
     if (name !== "text" || shown === null) return false
+    // A code that the HTML shows is found there, too.
+    if (++compared > mostCompared) return true
     visible ??= spacedText(`${about.lines[0]?.text}\n${shown}`)
     return !isIn(visible, joinedText(value))
   }
