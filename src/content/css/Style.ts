@@ -77,7 +77,8 @@ export const unindented = (style: Style): Style =>
   style.indent > -farBack ? style : uncertain(judged({ ...style, indent: 0 }, false))
 
 /** The same in front of what is behind another element. */
-export const inFrontOf = (style: Style, { backdrop, picture }: Style): Style => ({ ...style, backdrop, picture })
+export const inFrontOf = (style: Style, { backdrop, picture }: Style): Style =>
+  style.backdrop === backdrop && style.picture === picture ? style : { ...style, backdrop, picture }
 
 /** Legible on all, some or none of the colors behind the text. */
 const legibility = (style: Style): "all" | "some" | "none" => {
