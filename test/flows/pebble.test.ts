@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as CertificateWorker from "../../src/certificates/CertificateWorker.ts"
 import * as Tls from "../../src/smtp/Tls.ts"
 import { DnsServer } from "../DnsServer.ts"
@@ -46,7 +47,11 @@ layer(World, { excludeTestServices: true })("A service with an authority of Let'
       Effect.gen(function* () {
         const { pem } = yield* Root
         const inlet = yield* TestInlet
-        const serial = yield* eventually(confirmed(inlet.smtpPort, pem), (serial) => serial !== "unconfirmed")
+        const sql = yield* SqlClient.SqlClient
+        // Pebble may look before the API listens. The next order of such a host comes 15 minutes later.
+        const hasten = sql`UPDATE certificates SET pause_seconds = 0 WHERE lease IS NULL AND not_after IS NULL`
+        const presented = Effect.andThen(hasten, confirmed(inlet.smtpPort, pem))
+        const serial = yield* eventually(presented, (serial) => serial !== "unconfirmed")
         assert.match(serial, /^[0-9A-F]+$/)
         const { json } = yield* inlet.call("GET", "/admin/status", { key: token })
         assert.deepInclude(json.certificate, { host: "mx.inlet.test", failures: 0, problem: null })
