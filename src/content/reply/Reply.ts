@@ -63,7 +63,7 @@ const withoutAnswered = (lines: Lines): Lines => {
   // Several quotations with a reply to each belong to the reply.
   if (pieces.length > 2 || next === undefined || !isQuote(next)) return withoutLastQuote([...top, ...behind])
   const answer = answers[0] ?? []
-  return withoutLastQuote(hasTop && isAppended(answer) ? top : [...top, ...answer])
+  return withoutLastQuote(hasTop ? [...top, ...withoutFooter(answer, top)] : answer)
 }
 
 /** Quotations and the text between them, alternating. */
@@ -84,12 +84,21 @@ const withoutLastQuote = (lines: Lines): Lines => {
   return lines.some(isText) && lines.slice(last + 1).some(isQuote) ? lines.slice(0, last + 1) : lines
 }
 
-/** Footers of lists, companies and phones below a quotation. */
-const isAppended = (lines: Lines): boolean => {
-  const words = lines.filter((line) => !isBlank(line))
-  if (words[0]?.kind === "divider" || words.every(({ kind }) => kind === "device")) return true
-  if (words.some(({ line }) => ReplyWords.appended.test(line))) return true
-  return words.length <= 12 && !words.some(isSentence) && words.some(({ line }) => ReplyWords.reachable.test(line))
+/** The answer without footers of lists and companies, below a quotation with text above it. */
+const withoutFooter = (answer: Lines, top: Lines): Lines => {
+  const left = answer.slice(0, footerAt(answer))
+  const words = left.filter((line) => !isBlank(line))
+  const contacts = words.filter(({ line }) => ReplyWords.reachable.test(line))
+  const isContact = words.length >= 3 && words.length <= 12 && contacts.length >= 2 && !words.some(isSentence)
+  return isContact && top.some(isSentence) ? [] : left
+}
+
+/** The index of the first line of a footer, or the number of lines. Mail programs break its phrase anywhere. */
+const footerAt = (lines: Lines): number => {
+  const at = lines.findIndex(({ line }, at) => ReplyWords.footerPhrase.test(`${lines[at - 1]?.line} ${line}`))
+  const start = lines.slice(0, Math.max(0, at)).findLastIndex(isBlank) + 1
+  const first = lines.slice(start, at + 1).findIndex(({ line }) => ReplyWords.footerStart.test(line))
+  return first === -1 ? lines.length : start + first
 }
 
 const isSentence = ({ line }: Line): boolean => {

@@ -104,6 +104,12 @@ const deviceEnds = [
   ".{1,30}에서 (?:보냄|보낸|전송|발송)|.{1,20}outlook.{0,10}다운로드"
 ].join("|")
 
+/** How a footer of a list or company begins, and a phrase of it. Authors write each of them, but not both. */
+const footerStarts =
+  "this (?:e-?mail|message|communication|transmission)|the (?:information|contents?)|you (?:get|got|received|have received|are receiving) this|to unsubscribe|if you|unless you|(?:confidentiality )?notice|disclaimer|important|virus-free\\.|diese (?:e-?mail|nachricht)|wenn sie|sollten sie|ce (?:message|courriel)|cet e-?mail|si vous|est[ea] (?:mensaje|correo|mensagem|e-?mail)|si (?:usted )?no|se (?:você )?não"
+const footerPhrases =
+  "intended recipient|intended (?:only|solely) for (?:the )?(?:use|person|individual|named|addressee|recipient)|not the (?:named )?addressee|(?:if you(?: have)?|whoever|anyone who) (?:receive[ds]?|gets?|got) .{0,30}(?:in error|by mistake)|confidential and may be (?:legally )?privileged|unsubscribe from (?:it|this)|subscribed to|(?:checked|scanned) for virus|www\\.avast|nicht der .{0,20}(?:adressat|empfänger)|pas le destinataire|no es el destinatario|não é o destinatário"
+
 const any = (words: string) => `(?<![\\p{L}\\p{N}])(?:${words})`
 
 /** The word for "wrote", in the middle or at the end of a line. */
@@ -184,6 +190,7 @@ export const isDevice = (line: string, hasParts: boolean): boolean => {
 export const divider = /^\s*(?:[-_=~#*+,]{2,}|[—–ᐧ]+)\s*$/
 export const quoted = /^\s{0,4}>/
 export const quotedByName = /^\s{0,4}(?:\||\p{L}{1,12}>)/u
-export const appended = /unsubscribe|confidential|intended recipient|abmelden|désabonner|virus/i
+export const footerStart = new RegExp(`^[\\s*_]*(?:${footerStarts})`, "i")
+export const footerPhrase = new RegExp(footerPhrases, "i")
 export const reachable = /https?:|www\.|\S@\S|\+?\d[\d ()/.-]{6,}\d/
 export const directions = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
