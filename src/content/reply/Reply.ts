@@ -87,10 +87,14 @@ const withoutLastQuote = (lines: Lines): Lines => {
 /** The answer without footers of lists and companies, below a quotation with text above it. */
 const withoutFooter = (answer: Lines, top: Lines): Lines => {
   const left = answer.slice(0, footerAt(answer))
-  const words = left.filter((line) => !isBlank(line))
-  const contacts = words.filter(({ line }) => ReplyWords.reachable.test(line))
-  const isContact = words.length >= 3 && words.length <= 12 && contacts.length >= 2 && !words.some(isSentence)
-  return isContact && top.some(isSentence) ? [] : left
+  return top.some((line) => isSentence(line)) && isContact(left.filter((line) => !isBlank(line))) ? [] : left
+}
+
+/** Whether lines are a name and its contact details, not a list of them. */
+const isContact = (words: Lines): boolean => {
+  const found = words.map(({ line }) => ReplyWords.reachable.test(line))
+  const isShort = words.length >= 3 && words.length <= 8
+  return isShort && found[0] === false && found.filter(Boolean).length >= 2 && !words.some((line) => isSentence(line))
 }
 
 /** The index of the first line of a footer, or the number of lines. Mail programs break its phrase anywhere. */
@@ -101,22 +105,25 @@ const footerAt = (lines: Lines): number => {
   return first === -1 ? lines.length : start + first
 }
 
-const isSentence = ({ line }: Line): boolean => {
-  const words = line.trim().split(/\s+/)
-  const isFull = words.length >= 6 || (words.length >= 3 && /[.?!…。？！]$/.test(line.trim()))
-  return words.length >= 12 || (isFull && !/https?:|www\.|@|\d{5,}/.test(line))
+/** `many` words are a sentence without a mark at their end. */
+const isSentence = ({ line }: Line, many = 6): boolean => {
+  const text = line.trim()
+  const words = text.split(/\s+/)
+  if (words.length >= 2 * many || /[。？！]$/.test(text)) return true
+  const isFull = words.length >= many || (words.length >= 3 && ReplyWords.full.test(text))
+  return isFull && !/https?:|www\.|@|\d{5,}/.test(text)
 }
+
+/** The maximum lines below a signature separator. */
+const mostBelow = 50
 
 /** The lines before a signature separator, without a phone's footer. */
 const withoutSignature = (lines: Lines): Lines => {
   const first = lines.findIndex(isText)
-  let end = lines.length
-  const words: Array<Line> = []
-  for (let at = lines.length - 1; at > first && words.length <= 30; at--) {
+  let end = lines.findLastIndex((line) => !isBlank(line)) + 1
+  for (let at = end - 1; at > first && at >= end - mostBelow; at--) {
     const line = lines[at]
-    if (line === undefined || isBlank(line)) continue
-    if (line.kind !== "divider") words.push(line)
-    else if (isDrawn(line.line.trim(), words)) end = at
+    if (line?.kind === "divider" && isDrawn(line.line, lines.slice(at + 1, end))) end = at
   }
   const last = lines.slice(0, end).findLastIndex((line) => isText(line) || isQuote(line))
   // In the middle it is a phone's footer only on a line of its own.
@@ -125,12 +132,14 @@ const withoutSignature = (lines: Lines): Lines => {
   return last < first ? lines : lines.slice(0, last + 1).filter((line, at) => !isPhone(line, at))
 }
 
-/** Whether a line is a signature separator, not a rule between paragraphs. */
+/** Whether a line is a signature separator, not a rule between paragraphs. Only `-- ` with its space is certain. */
 const isDrawn = (line: string, below: Lines): boolean => {
-  if (/^(?:--|—|–|ᐧ)$/.test(line)) return true
-  if (/^_{3,}$/.test(line)) return below.length <= 15
-  const isReachable = below.length <= 3 || below.some((one) => ReplyWords.reachable.test(one.line))
-  return (
-    below.length <= 8 && isReachable && !below.some((one) => isSentence(one) || /\s\S*[.?!…。？！]\s*$/.test(one.line))
-  )
+  if (/^(?:--\s+|ᐧ)$/.test(line)) return true
+  const words = below.slice(0, footerAt(below)).filter(({ kind }) => kind !== "blank" && kind !== "divider")
+  // Authors put a blank line on both sides of their rules.
+  if (words[0] !== below[0]) return words.length === 0 || isContact(words)
+  if (/^_{10,}\s*$/.test(line)) return words.length <= 15 && !below.slice(0, words.length).some(isBlank)
+  if (/^(?:--|—|–)$/.test(line)) return !words.some((one) => isSentence(one, 12))
+  const isReachable = words.length <= 3 || words.some((one) => ReplyWords.reachable.test(one.line))
+  return words.length <= 8 && isReachable && !words.some((one) => isSentence(one) || /\s\S*[.?!…]\s*$/.test(one.line))
 }

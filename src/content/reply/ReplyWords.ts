@@ -193,4 +193,6 @@ export const quotedByName = /^\s{0,4}(?:\||\p{L}{1,12}>)/u
 export const footerStart = new RegExp(`^[\\s*_]*(?:${footerStarts})`, "i")
 export const footerPhrase = new RegExp(footerPhrases, "i")
 export const reachable = /https?:|www\.|\S@\S|\+?\d[\d ()/.-]{6,}\d/
+/** The end of a sentence, not of the name of a company. */
+export const full = /(?<!\b(?:Co|Corp|Inc|Ltd))[.?!…]$/
 export const directions = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g

@@ -28,4 +28,28 @@ describe("The author's words in a reply", () => {
     assert.strictEqual(replyTo(around("Hi,", `Yes, go ahead.\n${footer}`)), "Hi,\n\nYes, go ahead.")
     assert.strictEqual(replyTo(around("Thanks!", footer)), "Thanks!")
   })
+
+  it.for([
+    "A.\n\n—\n\nPlease cancel the order today.",
+    "A.\n\n--\n\nPlease cancel the order today",
+    "A.\n\n--\n\nCall +49 30 1234567",
+    "Call them:\n\n----\n\nAda +49 30 1234567\nBob +49 30 1234568\nCarl +49 30 1234569",
+    "A.\n--\nPlease wire 500.",
+    "ok\n\n___\n\nPlease wire 500.",
+    "Please sign:\n\n____________________\nAda Lovelace\n\nI need it by Friday.",
+    "了解です。\n\n--\n\n注文をキャンセルしてください。"
+  ])("stay below a rule: %j", (text) => {
+    assert.isNull(replyTo(text))
+    assert.strictEqual(replyTo(`${text}\n\n${quotation}`), text)
+  })
+
+  it.for([
+    "-- \nAda writes many words that nobody reads.",
+    "--\nAda Lovelace\nHead of Research, Lovelace Inc.",
+    "—\nAda",
+    "--\n\nAda Lovelace\n\nwww.lovelace.example\n\n+44 20 7946 0000",
+    "--\nThis e-mail is for you. If you are not the intended recipient, please delete it."
+  ])("end above a signature: %j", (signature) => {
+    assert.strictEqual(replyTo(`Noon works for me.\n\n${signature}`), "Noon works for me.")
+  })
 })
