@@ -189,18 +189,21 @@ const fieldOf = (line: string): string | undefined => {
 
 /** Number of lines of a quoted mail header from this line on, or 0. */
 const headAt = (lines: Lines, found: Kinds, fields: ReadonlyArray<string | undefined>, start: number): number => {
-  const first = fields[start]
-  if (first === undefined) return 0
-  const names = [first]
-  let end = start + 1
-  for (let at = end; at < lines.length && at <= end + 2 && at < start + 24; at++) {
+  if (fields[start] === undefined) return 0
+  const values = new Map<string, string>()
+  let end = start
+  for (let at = start; at < lines.length && at <= end + 2 && at < start + 24; at++) {
     const name = fields[at]
     if (name !== undefined) {
-      names.push(name)
+      values.set(name, lines[at] ?? "")
       end = at + 1
     } else if (found[at] === "blank" && found[at + 1] === "blank") break
   }
-  const [isFrom, isDate, isSubject] = ["from", "date", "subject"].map((name) => names.includes(name))
-  const isSure = names.length >= 4 || isSubject || lines.slice(start, end).some((line) => line.includes("@"))
-  return (isFrom || (isDate && isSubject)) && new Set(names).size >= 3 && isSure ? end - start : 0
+  // Authors write fields, too, but hardly a full date with a time and the address or subject of a mail.
+  const above = lines.slice(Math.max(0, start - 3), start).findLast((line) => line.trim() !== "") ?? ""
+  const isBelow = ReplyWords.head.test(above) || ReplyWords.ruled.test(above) || ReplyWords.dashed.test(above)
+  const date = (values.get("date") ?? "").slice(0, longest)
+  const isSent = ReplyWords.timeOfDay.test(date) && ReplyWords.fourNumbers.test(date)
+  const isMail = values.has("subject") || (values.get("from") ?? "").includes("@")
+  return values.size >= 3 && (isBelow || (isSent && isMail)) ? end - start : 0
 }

@@ -132,7 +132,10 @@ export const dayAndZone = /^(?:19|20)\d\d-\d\d-\d\d \d{1,2}:\d\d GMT[+-]\d\d:\d\
 export const address = /[^\s<>"'@(]@[^\s<>"'@)]|<\s*(?:mailto:)?\s*$/
 export const year = /(?<!\d)(?:19|20)\d\d(?!\d)/
 export const time = /(?<!\d)\d{1,2}\s?[:.hH時시点點]\s?\d{2}(?!\d)/
+/** A time, not the day and month of a date. */
+export const timeOfDay = /(?<![\p{Nd}./-])\p{Nd}{1,2}(?:[:.]|\s?[hH時시点點])\s?\p{Nd}{2}(?![\p{Nd}./-]*[./-]\p{Nd})/u
 export const twoNumbers = /\d\D+\d/
+export const fourNumbers = /(?:\p{Nd}+\P{Nd}+){3}\p{Nd}/u
 
 /** Expands optional parts of a list's words: `Envoyé(?: le)?` is `Envoyé` and `Envoyé le`. */
 const spelled = (words: string): ReadonlyArray<string> =>
@@ -164,6 +167,8 @@ export const head = new RegExp(
 )
 /** Precedes the header of a complete mail, in any words. */
 export const dashed = /^[\s>*]*-{3,}\s*\p{L}[\p{L} '’:.-]{2,40}?\s*-{3,}[\s*]*$/u
+/** A rule of mail programs, too long for an author's. */
+export const ruled = /^[\s>*]*(?:-{10,}|_{10,}|={10,})\s*$/
 /** The line of support systems above a mail to be answered. */
 export const above =
   /^[\s#*_=-]*(?:please\s)?.{0,40}\b(?:reply|answer|respond|type)\b.{0,30}\babove\b.{0,20}\bline\b.{0,40}$/i

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as SeenHtml from "../../../src/content/html/SeenHtml.ts"
 import * as Reply from "../../../src/content/reply/Reply.ts"
 
 const replyTo = (text: string) => Reply.read({ text, marked: undefined })
@@ -51,5 +52,28 @@ describe("The author's words in a reply", () => {
     "--\nThis e-mail is for you. If you are not the intended recipient, please delete it."
   ])("end above a signature: %j", (signature) => {
     assert.strictEqual(replyTo(`Noon works for me.\n\n${signature}`), "Noon works for me.")
+  })
+
+  it.for([
+    "From: Berlin\nTo: Paris\nDate: 12 May\nCc: ada@acme.example\n\nTwo seats.",
+    "From: Berlin\nTo: Paris\nDate: 12 May 2024 10:30\nCc: ada@acme.example\n\nTwo seats.",
+    "Von: Berlin\nAn: Paris\nDatum: 12.05.2024\nBetreff: Reise\n\nZwei Sitze.",
+    "Date: 12 May 10:30\nFrom: ada@acme.example\nTo: Bob\nSubject: Budget\n\nPlease invite.",
+    "from: a\nto: b\nsubject: c\nbody: d\n\nIs that right?"
+  ])("stay in fields of their own: %j", (fields) => {
+    assert.isNull(replyTo(`Please book it.\n\n${fields}`))
+    const html = `<p>Please book it.</p><p>${fields.replaceAll("\n", "</p><p>")}</p>`
+    assert.isNull(replyTo(SeenHtml.see(html).text))
+  })
+
+  it.for([
+    "From: Lovelace, Ada\nSent: Wednesday, May 1, 2024 12:34 PM\nTo: Bob\nSubject: RE: goods",
+    "Von: Lovelace, Ada\nGesendet: Mittwoch, 1. Mai 2024 12:34\nAn: Bob\nBetreff: AW: goods",
+    "Lähettäjä: Ada\nLähetetty: keskiviikko 1. toukokuuta 2024 12.34\nVastaanottaja: Bob\nAihe: VS: goods",
+    "من: Ada\nتاريخ: ٠١ مايو, ٢٠٢٤ ١٢:٣٤\nإلى: Bob\nالموضوع: goods",
+    "________________________________\nFrom: Ada\nSent: 2024-05-01\nTo: Bob\nSubject: goods",
+    "-----Original Message-----\nFrom: Ada\nSent: Wednesday\nTo: Bob"
+  ])("end above the header of a mail: %j", (header) => {
+    assert.strictEqual(replyTo(`Noon works for me.\n\n${header}\n\nShall we meet?`), "Noon works for me.")
   })
 })
