@@ -38,6 +38,6 @@ export class Gaps {
   #isQuote({ classes, id }: Frame, tokens: Tag): boolean {
     const isCite = tokens.attribute("type") === "cite" || tokens.attribute("cite") !== undefined
     if (isCite || /quote/i.test(classes + id) || quotingLine.test(tokens.attribute("style") ?? "")) return true
-    return this.#looks-- >= 1 && isIntro((this.#writer.lines.at(-1)?.text ?? "").slice(-200), true)
+    return this.#looks-- >= 1 && isIntro((this.#writer.lines.at(-1)?.text ?? "").slice(-200), false)
   }
 }

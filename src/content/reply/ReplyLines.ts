@@ -31,7 +31,8 @@ export const isIntro = (text: string, isQuoted: boolean): boolean => {
   if (!isQuoted && !hasAddress && !isVia && !hasDay) return false
   const says = ReplyWords.wrote.test(line)
   const begins = isBegun(line) || isVia
-  if (isQuoted && ReplyWords.ends.test(line)) return says || hasAddress || (begins && isDated(line))
+  if (isQuoted && ReplyWords.ends.test(line))
+    return (says && !ReplyWords.told.test(line)) || hasAddress || (begins && isDated(line))
   if (!says) return ReplyWords.dayAndZone.test(line) || (hasDay && ReplyWords.dayAndAddress.test(line))
   if (hasAddress && ReplyWords.opens.test(line) && ReplyWords.wroteInside.test(line)) return isDated(line)
   return begins && ReplyWords.ends.test(line)

@@ -116,6 +116,8 @@ const any = (words: string) => `(?<![\\p{L}\\p{N}])(?:${words})`
 export const wrote = new RegExp(`${any(wroteWords)}(?![\\p{Ll}])`, "iu")
 export const wroteInside = new RegExp(`${any(wroteWords)}\\s?[:：]\\s`, "iu")
 export const wroteAlone = new RegExp(`^[\\s>]*(?:${wroteWords})[\\s:：.>*_-]*$`, "iu")
+/** Authors write it of others, too. */
+export const told = /\bsa(?:id|ys)[\s:：]*$/i
 /** Searched backwards from the end of the text, which takes a fifth of the time. */
 export const ends = new RegExp(`(?<=(?:[:：]|${any(wroteWords)}[\\s.…]*)[\\s>*_-]*)$`, "iu")
 

@@ -4,6 +4,11 @@ import * as Reply from "../../../src/content/reply/Reply.ts"
 
 const replyTo = (text: string) => Reply.read({ text, marked: undefined })
 
+const replyToHtml = (html: string) => {
+  const { hasGaps, ownText, text } = SeenHtml.see(html)
+  return Reply.read({ text, marked: hasGaps ? ownText : undefined })
+}
+
 const quotation = "On Mon, May 12, 2024 at 10:00 AM Bob <bob@b.example> wrote:\n> Is it ok?"
 
 const around = (above: string, below: string) => `${above}\n\n${quotation}\n\n${below}`
@@ -63,7 +68,7 @@ describe("The author's words in a reply", () => {
   ])("stay in fields of their own: %j", (fields) => {
     assert.isNull(replyTo(`Please book it.\n\n${fields}`))
     const html = `<p>Please book it.</p><p>${fields.replaceAll("\n", "</p><p>")}</p>`
-    assert.isNull(replyTo(SeenHtml.see(html).text))
+    assert.isNull(replyToHtml(html))
   })
 
   it.for([
@@ -75,5 +80,21 @@ describe("The author's words in a reply", () => {
     "-----Original Message-----\nFrom: Ada\nSent: Wednesday\nTo: Bob"
   ])("end above the header of a mail: %j", (header) => {
     assert.strictEqual(replyTo(`Noon works for me.\n\n${header}\n\nShall we meet?`), "Noon works for me.")
+  })
+
+  it.for(["Hi team, our supplier said:", "Here is what the law says:", "Send this to ada@acme.example:"])(
+    "stay around an unmarked blockquote of their own: %s",
+    (line) => {
+      assert.isNull(replyToHtml(`<p>${line}</p><blockquote>We need 500 units</blockquote><p>Please order them.</p>`))
+    }
+  )
+
+  it("stay around marked lines of what a third party said", () => {
+    assert.isNull(replyTo("Hi team, our supplier said:\n\n> We need 500 units\n\nPlease order them."))
+  })
+
+  it("end above an unmarked blockquote under an attribution line", () => {
+    const line = "On 1 May 2024 12:34, Ada &lt;ada@acme.example&gt; wrote:"
+    assert.strictEqual(replyToHtml(`<p>Yes.</p><p>${line}</p><blockquote>Shall we?</blockquote>`), "Yes.")
   })
 })
