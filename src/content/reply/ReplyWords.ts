@@ -171,9 +171,8 @@ export const head = new RegExp(
 export const dashed = /^[\s>*]*-{3,}\s*\p{L}[\p{L} '’:.-]{2,40}?\s*-{3,}[\s*]*$/u
 /** A rule of mail programs, too long for an author's. */
 export const ruled = /^[\s>*]*(?:-{10,}|_{10,}|={10,})\s*$/
-/** The line of support systems above a mail to be answered. */
-export const above =
-  /^[\s#*_=-]*(?:please\s)?.{0,40}\b(?:reply|answer|respond|type)\b.{0,30}\babove\b.{0,20}\bline\b.{0,40}$/i
+/** The line of support systems above a mail to be answered, with the mark that authors do not write. */
+export const above = /^\s*[#*_=—–-]{2,}.{0,60}\b(?:reply|answer|respond|type)\b.{0,30}\babove this line\b/i
 
 const device = new RegExp(`^[\\s(<*\\[]*(?:${deviceWords})`, "iu")
 const deviceEnd = new RegExp(`^[\\s(<*\\[]*(?:${deviceEnds})`, "iu")

@@ -97,4 +97,10 @@ describe("The author's words in a reply", () => {
     const line = "On 1 May 2024 12:34, Ada &lt;ada@acme.example&gt; wrote:"
     assert.strictEqual(replyToHtml(`<p>Yes.</p><p>${line}</p><blockquote>Shall we?</blockquote>`), "Yes.")
   })
+
+  it("stay around a question above a line, and end above the marked line of a support system", () => {
+    assert.isNull(replyTo("Please answer the question above the line in the form.\n\nBye"))
+    assert.isNull(replyTo("Please type your answer above this line.\n\nBye"))
+    assert.strictEqual(replyTo("Yes.\n\n--- Please reply above this line ---\n\nTicket 17"), "Yes.")
+  })
 })
