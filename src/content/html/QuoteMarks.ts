@@ -16,8 +16,8 @@ export const heads = (
   "mail-editor-reference-message-container"
 ).split(" ")
 
-/** Those of signatures. */
+/** Those of signatures. `signature` alone is the id that Outlook on the web gives, or a class of Yahoo with its number. */
 export const signatures = (
   "gmail_signature gmail_signature_prefix moz-signature protonmail_signature_block tutanota_signature " +
-  "zmail_signature applemailsignature signature ms-outlook-mobile-signature yahoo-signature email-signature"
+  "zmail_signature applemailsignature signature$ (?<=ydp[\\da-f]+)signature ms-outlook-mobile-signature yahoo-signature email-signature"
 ).split(" ")

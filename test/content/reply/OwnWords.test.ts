@@ -103,4 +103,14 @@ describe("The author's words in a reply", () => {
     assert.isNull(replyTo("Please type your answer above this line.\n\nBye"))
     assert.strictEqual(replyTo("Yes.\n\n--- Please reply above this line ---\n\nTicket 17"), "Yes.")
   })
+
+  it.for([
+    ['class="signature"', null],
+    ['class="signature" id="terms"', null],
+    ['id="Signature"', "Hi Bob,"],
+    ['class="small" id="x_Signature"', "Hi Bob,"],
+    ['class="ydp1a2bsignature"', "Hi Bob,"]
+  ] as const)("stay in an element that no mail program marks as signature: %s", ([attributes, reply]) => {
+    assert.strictEqual(replyToHtml(`<p>Hi Bob,</p><div ${attributes}>I agree with the terms.</div>`), reply)
+  })
 })
