@@ -1,4 +1,4 @@
-import { isIntro, type Kind, kinds, mark } from "./ReplyLines.ts"
+import { isAttributed, isIntro, type Kind, kinds, mark } from "./ReplyLines.ts"
 import * as ReplyWords from "./ReplyWords.ts"
 
 /** Maximum text to search, and maximum reply. */
@@ -39,8 +39,8 @@ const own = (text: string, isCut: boolean): string | undefined => {
     const isQuotation = all.some(isAbout) || isIntro(all.find((line) => !isBlank(line))?.line ?? "", true)
     return isQuotation ? "" : undefined
   }
-  const answered = withoutAnswered(all)
-  const left = withoutLastQuote(withoutSignature(answered)).filter(({ line }) => !line.includes(mark))
+  const answered = withoutLastQuote(withoutAnswered(all), false)
+  const left = withoutLastQuote(withoutSignature(answered), false).filter(({ line }) => !line.includes(mark))
   // The unsearched rest may contain the reply.
   if (left.length === all.length || (isCut && answered.length === all.length)) return undefined
   const reply = left.map(({ line }) => line).join("\n")
@@ -51,19 +51,19 @@ const own = (text: string, isCut: boolean): string | undefined => {
 /** The lines without the answered mail. */
 const withoutAnswered = (lines: Lines): Lines => {
   const at = lines.findIndex(isAbout)
-  if (at === -1) return withoutLastQuote(lines)
+  if (at === -1) return lines
   const top = lines.slice(0, at)
   const behind = lines.slice(at).filter((line) => !isAbout(line))
   const next = behind.find((line) => !isBlank(line))
   const hasTop = top.some(isText)
   // An unmarked quotation extends to the end.
-  if (hasTop && (lines[at]?.kind === "head" || next === undefined || !isQuote(next))) return withoutLastQuote(top)
+  if (hasTop && (lines[at]?.kind === "head" || next === undefined || !isQuote(next))) return top
   const pieces = piecesOf(behind)
-  const answers = pieces.filter(([first]) => first !== undefined && !isQuote(first))
   // Several quotations with a reply to each belong to the reply.
-  if (pieces.length > 2 || next === undefined || !isQuote(next)) return withoutLastQuote([...top, ...behind])
-  const answer = answers[0] ?? []
-  return withoutLastQuote(hasTop ? [...top, ...withoutFooter(answer, top)] : answer)
+  if (pieces.length > 2 || next === undefined || !isQuote(next))
+    return withoutLastQuote(withoutSignature([...top, ...behind]), true)
+  const answer = pieces.find(([first]) => first !== undefined && !isQuote(first)) ?? []
+  return hasTop ? [...top, ...withoutFooter(answer, top)] : answer
 }
 
 /** Quotations and the text between them, alternating. */
@@ -79,9 +79,13 @@ const piecesOf = (lines: Lines): ReadonlyArray<Lines> => {
   return found.length > 2 && found.at(-1)?.some(isQuote) === true ? found.slice(0, -1) : found
 }
 
-const withoutLastQuote = (lines: Lines): Lines => {
-  const last = lines.findLastIndex((line) => !isQuote(line) && !isBlank(line))
-  return lines.some(isText) && lines.slice(last + 1).some(isQuote) ? lines.slice(0, last + 1) : lines
+/** `isAnswered` if the quotation at the end is of the answered mail. Authors quote other things, too. */
+const withoutLastQuote = (lines: Lines, isAnswered: boolean): Lines => {
+  const start = lines.findLastIndex((line) => !isQuote(line) && !isBlank(line)) + 1
+  const quoted = lines.slice(start).map(({ line }) => line)
+  const isSure = isAnswered || isAttributed(quoted)
+  const end = isSure ? start : lines.findLastIndex((line) => !isBlank(line) && !line.line.includes(mark)) + 1
+  return lines.some(isText) && lines.slice(end).some(isQuote) ? lines.slice(0, end) : lines
 }
 
 /** The answer without footers of lists and companies, below a quotation with text above it. */

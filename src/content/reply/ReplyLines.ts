@@ -188,6 +188,14 @@ const fieldOf = (line: string): string | undefined => {
   return at <= 0 ? undefined : ReplyWords.fieldOf(line.slice(0, at + 1))
 }
 
+/** Whether marked lines begin with an attribution line or the header of a mail. */
+export const isAttributed = (quoted: Lines): boolean => {
+  const words = quoted.slice(0, 2 * mostLines).map((line) => line.replace(/^[\s>]+/, ""))
+  const [first = "", ...more] = words.filter((line) => line !== "").slice(0, mostLines)
+  if (ReplyWords.head.test(first) || fieldOf(first) === "from" || isIntro(first, false)) return true
+  return more.some((_, at) => isIntro([first, ...more.slice(0, at + 1)].join(" "), false))
+}
+
 /** Number of lines of a quoted mail header from this line on, or 0. */
 const headAt = (lines: Lines, found: Kinds, fields: ReadonlyArray<string | undefined>, start: number): number => {
   if (fields[start] === undefined) return 0

@@ -113,4 +113,18 @@ describe("The author's words in a reply", () => {
   ] as const)("stay in an element that no mail program marks as signature: %s", ([attributes, reply]) => {
     assert.strictEqual(replyToHtml(`<p>Hi Bob,</p><div ${attributes}>I agree with the terms.</div>`), reply)
   })
+
+  it("stay in marked lines at the end that have no attribution line", () => {
+    assert.isNull(replyTo("Run this:\n\n> rm -rf build"))
+    assert.strictEqual(replyTo(`Run this:\n\n> rm -rf build\n\n${quotation}`), "Run this:\n\n> rm -rf build")
+    assert.strictEqual(replyTo("Run this:\n\n> rm -rf build\n\n-- \nAda"), "Run this:\n\n> rm -rf build")
+  })
+
+  it.for([
+    "> On 1 May 2024, at 12:34, Ada Lovelace <ada@lovelace.exam\n> ple> wrote:\n>\n> Shall we meet?",
+    "> -----Original Message-----\n> Shall we meet?",
+    "> From: Ada\n>\n> Shall we meet?"
+  ])("end above marked lines that begin with an attribution: %j", (quoted) => {
+    assert.strictEqual(replyTo(`Noon works for me.\n\n${quoted}`), "Noon works for me.")
+  })
 })
