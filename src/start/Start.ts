@@ -3,6 +3,7 @@ import { Console, Effect, Layer, Runtime, Schema } from "effect"
 import * as Database from "../database/Database.ts"
 import * as ErrorOrigin from "../ErrorOrigin.ts"
 import * as Inlet from "../Inlet.ts"
+import * as ExitCode from "../process/ExitCode.ts"
 import * as ListenError from "../process/ListenError.ts"
 import * as Platform from "../process/Platform.ts"
 import * as Providers from "../providers/Providers.ts"
@@ -45,6 +46,7 @@ const boundThreads = Effect.sync(() => setFlagsFromString("--max-semi-space-size
 
 /** Runs the service until it is stopped. Typed so that an error without an explanation does not compile. */
 export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
+  Effect.andThen(ExitCode.serve),
   Effect.andThen(boundThreads),
   Effect.andThen(Layer.launch(service)),
   Effect.catchTags({

@@ -8,8 +8,8 @@ import * as Ports from "../Ports.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** The exit code after SIGTERM. */
-const told = { code: 130, signal: null }
+/** The exit after SIGTERM, which supervisors take for a success. */
+const told = { code: 0, signal: null }
 
 /** Sends SIGTERM and returns the seconds until the exit. */
 const stop = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
