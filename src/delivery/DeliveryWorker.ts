@@ -203,7 +203,13 @@ const takeOver = (worker: Worker, leased: ReadonlyArray<SealedDelivery>) => {
   if (others.length > 0) fork(beginSealed(worker, others))
 }
 
+/** Alerts compare outcomes, also before the first of one. */
+const beginCounts = Effect.forEach(Object.values(attemptsBy), (attempts) => Metric.update(attempts, 0), {
+  discard: true
+})
+
 const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
+  yield* beginCounts
   const queue = yield* DeliveryQueue
   const dueSoon = yield* Latch.make(false)
   const sql = yield* SqlClient.SqlClient
