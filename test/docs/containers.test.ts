@@ -111,7 +111,8 @@ describe("docker-compose.yml", () => {
       assert.strictEqual(kind, "s3")
       assert.deepInclude(yield* garageToml, { s3_api: { s3_region: bucket.region, api_bind_addr: "0.0.0.0:3900" } })
       assert.strictEqual(bucket.endpoint, "http://garage:3900")
-      assert.strictEqual(bucket.name, garage.environment.GARAGE_DEFAULT_BUCKET)
+      assert.strictEqual(bucket.name, unset(garage.environment).GARAGE_DEFAULT_BUCKET)
+      assert.strictEqual(inlet.environment.S3_BUCKET, garage.environment.GARAGE_DEFAULT_BUCKET)
       const { S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = inlet.environment
       assert.strictEqual(S3_ACCESS_KEY_ID, garage.environment.GARAGE_DEFAULT_ACCESS_KEY)
       assert.strictEqual(S3_SECRET_ACCESS_KEY, garage.environment.GARAGE_DEFAULT_SECRET_KEY)
