@@ -65,6 +65,32 @@ describe("deploy/kubernetes", () => {
     }
   })
 
+  it("starts a hanging process of any role anew, and rolls no workers out that have no database", () => {
+    const Probe = Schema.Struct({ httpGet: Schema.Struct({ path: Schema.String }) })
+    const Probed = Schema.Struct({
+      kind: Schema.Literal("Deployment"),
+      metadata: Schema.Struct({ name: Schema.String }),
+      spec: Schema.Struct({
+        template: Schema.Struct({
+          spec: Schema.Struct({
+            containers: Schema.Tuple([
+              Schema.Struct({ livenessProbe: Probe, startupProbe: Probe, readinessProbe: Schema.Unknown })
+            ])
+          })
+        })
+      })
+    })
+    const deployments = documents.filter(({ text }) => /^kind: Deployment$/m.test(text))
+    assert.lengthOf(deployments, 3)
+    for (const { json } of deployments) {
+      const { metadata, spec } = Schema.decodeUnknownSync(Probed)(json)
+      const [{ livenessProbe, readinessProbe, startupProbe }] = spec.template.spec.containers
+      assert.strictEqual(livenessProbe.httpGet.path, "/health")
+      assert.strictEqual(startupProbe.httpGet.path, "/health")
+      if (metadata.name === "inlet-worker") assert.deepNestedInclude(readinessProbe, { "httpGet.path": "/ready" })
+    }
+  })
+
   it("leaves the limit of a request body to Inlet", () => {
     const Annotated = Schema.Struct({
       metadata: Schema.Struct({ annotations: Schema.Record(Schema.String, Schema.String) })
