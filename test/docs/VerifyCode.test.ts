@@ -16,6 +16,7 @@ const cases = Effect.gen(function* () {
     `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.${body}`).digest("hex")}`
   const headers = (seconds: number, id = "one") => ({
     "x-service-event-id": id,
+    "x-service-timestamp": `${seconds}`,
     "x-service-signature": signature(seconds)
   })
   return [
@@ -45,10 +46,16 @@ const cases = Effect.gen(function* () {
     [
       "a time of many digits",
       body,
-      { ...headers(now), "x-service-signature": signature(now).replace("t=", `t=${"9".repeat(400)}`) },
+      {
+        ...headers(now),
+        "x-service-timestamp": `${"9".repeat(400)}${now}`,
+        "x-service-signature": signature(now).replace("t=", `t=${"9".repeat(400)}`)
+      },
       false
     ],
-    ["no event", body, { "x-service-signature": signature(now) }, false],
+    ["no event", body, { "x-service-timestamp": `${now}`, "x-service-signature": signature(now) }, false],
+    ["no timestamp", body, { "x-service-event-id": "one", "x-service-signature": signature(now) }, false],
+    ["another timestamp", body, { ...headers(now), "x-service-timestamp": `${now + 1}` }, false],
     ["another body", `${body} `, headers(now), false],
     ["another event", body, headers(now, "two"), false],
     ["no headers", body, {}, false]
