@@ -276,7 +276,7 @@ export type RequestHeaders =
 export interface Request {
   readonly headers: RequestHeaders
   /** The raw body. */
-  readonly rawBody: Uint8Array | string
+  readonly rawBody: Uint8Array | ArrayBuffer | string
   /** `webhook_signing_secret` of the workspace, `whsec_` included. Undefined, as an unset variable, is a TypeError. */
   readonly secret: string | undefined
 }
@@ -309,12 +309,12 @@ export const judge = <Event extends WebhookEvent = InboundEvent>(
   if (typeof secret !== "string" || secret === "") {
     throw new TypeError(`secret: Expected the webhook_signing_secret of the workspace (${shape}), but it is not set`)
   }
-  if (typeof rawBody !== "string" && !ArrayBuffer.isView(rawBody)) {
+  const body = bytesOf(rawBody)
+  if (body === undefined) {
     throw new TypeError(
       "rawBody: Expected the bytes of the request as they came, and not what a framework parsed from them. In Express, express.raw({ type: () => true }) keeps them"
     )
   }
-  const body = typeof rawBody === "string" ? Buffer.from(rawBody) : rawBody
   const eventId = header(headers, "x-service-event-id")
   if (eventId === undefined) return missing("x-service-event-id")
   const timestamp = header(headers, "x-service-timestamp")
@@ -342,15 +342,25 @@ export const judge = <Event extends WebhookEvent = InboundEvent>(
     ({ tag }) => tag.length === expected.length && timingSafeEqual(tag, expected)
   )
   if (!isSigned) {
-    return new SignatureMismatch(
-      secret.startsWith("whsec_")
-        ? "The signature does not match: wrong secret, or the body was changed or parsed before it was verified"
-        : `The signature does not match: the secret is not a webhook_signing_secret (${shape})`
-    )
+    return new SignatureMismatch(`The signature does not match: ${mismatch(secret)}`)
   }
 
   const event = decode<Event>(Buffer.from(body).toString("utf8"))
   return event?.event_id === eventId ? event : new EventIdMismatch("X-Service-Event-Id is not the event_id of the body")
+}
+
+const bytesOf = (rawBody: Request["rawBody"]): Uint8Array | undefined => {
+  if (typeof rawBody === "string") return Buffer.from(rawBody)
+  if (ArrayBuffer.isView(rawBody)) return rawBody
+  // Unlike `instanceof`, this also knows an ArrayBuffer of another realm, as tests under Jest have.
+  return Object.prototype.toString.call(rawBody) === "[object ArrayBuffer]" ? new Uint8Array(rawBody) : undefined
+}
+
+const mismatch = (secret: string) => {
+  if (secret !== secret.trim()) return "the secret has surrounding white space"
+  return secret.startsWith("whsec_")
+    ? "wrong secret, or the body was changed or parsed before it was verified"
+    : `the secret is not a webhook_signing_secret (${shape})`
 }
 
 /** Not decoded further, because a valid signature proves the origin. Fields of later versions pass. */
@@ -368,7 +378,9 @@ const header = (headers: RequestHeaders, name: string): string | undefined => {
     "get" in headers && typeof headers.get === "function"
       ? headers.get(name)
       : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
-  return typeof found === "string" && found !== "" ? found : undefined
+  // The multiValueHeaders of API Gateway have each header in an array.
+  const value = typeof found === "object" && found?.length === 1 ? found[0] : found
+  return typeof value === "string" && value !== "" ? value : undefined
 }
 
 const missing = (name: string) => new SignatureMalformed(`The header ${name} is missing, or there are several`)

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto"
+import { runInNewContext } from "node:vm"
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -51,7 +52,24 @@ describe("verify", () => {
       assert.strictEqual((yield* judge({ rawBody: body })).event_id, eventId)
       assert.strictEqual((yield* judge({ rawBody: Buffer.from(body) })).event_id, eventId)
       assert.strictEqual((yield* judge({ rawBody: new TextEncoder().encode(body) })).event_id, eventId)
+      const fetched = yield* Effect.promise(() => new Response(body).arrayBuffer())
+      assert.strictEqual((yield* judge({ rawBody: fetched })).event_id, eventId)
       assert.strictEqual((yield* judge({ secret: Redacted.make(secret) })).event_id, eventId)
+    })
+  )
+
+  it.effect("accepts an ArrayBuffer of another realm, as tests under Jest have", () =>
+    Effect.gen(function* () {
+      const foreign: ArrayBuffer = runInNewContext(`new Uint8Array([${Buffer.from(body).join()}]).buffer`)
+      assert.notInstanceOf(foreign, ArrayBuffer)
+      assert.strictEqual((yield* judge({ rawBody: foreign })).event_id, eventId)
+    })
+  )
+
+  it.effect("accepts a header in an array of one, as in the multiValueHeaders of API Gateway", () =>
+    Effect.gen(function* () {
+      const headers = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name, [value]]))
+      assert.strictEqual((yield* judge({ headers })).event_id, eventId)
     })
   )
 
@@ -91,9 +109,18 @@ describe("verify", () => {
     })
   )
 
+  it.effect("says that a secret has surrounding white space", () =>
+    Effect.gen(function* () {
+      for (const spaced of [`${secret}\n`, ` ${secret}`]) {
+        const { message } = yield* Effect.flip(judge({ secret: spaced }))
+        assert.strictEqual(message, "The signature does not match: the secret has surrounding white space")
+      }
+    })
+  )
+
   it.effect("says that a parsed body is not the bytes of the request", () =>
     Effect.sync(() => {
-      for (const parsed of [{ event: "inbound.email.received" }, undefined, null]) {
+      for (const parsed of [{ event: "inbound.email.received" }, [1], undefined, null]) {
         // What a program without types passes.
         const request = { headers: signed(), rawBody: parsed as unknown as string, secret }
         assert.throws(() => verifySync(request), TypeError, /^rawBody: Expected the bytes of the request as they came/)
@@ -138,7 +165,9 @@ describe("verify", () => {
         assert.strictEqual(error._tag, "SignatureMalformed")
         assert.include(error.message, name)
         assert.strictEqual(yield* rejection({ headers: signed({ [name]: "" }) }), "SignatureMalformed")
-        assert.strictEqual(yield* rejection({ headers: { ...signed(), [name]: ["one", "two"] } }), "SignatureMalformed")
+        for (const several of [[], [""], ["one", "two"]]) {
+          assert.strictEqual(yield* rejection({ headers: { ...signed(), [name]: several } }), "SignatureMalformed")
+        }
       })
     )
   }
