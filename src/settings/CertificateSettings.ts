@@ -48,7 +48,7 @@ const caFile = setting(
 
 const refused = (message: string) => Config.fail(new ConfigProvider.SourceError({ message }))
 
-const isLoopback = (host: string) =>
+export const isLoopback = (host: string) =>
   host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."))
 
 /** Whether a public certificate authority can issue for the name. */

@@ -9,17 +9,20 @@ import * as Platform from "../process/Platform.ts"
 import * as Providers from "../providers/Providers.ts"
 import * as Settings from "../Settings.ts"
 import * as IdleSettings from "../settings/IdleSettings.ts"
+import * as PlainHttp from "../settings/PlainHttp.ts"
 import * as UnknownSettings from "../settings/UnknownSettings.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import * as StorageFailure from "./StorageFailure.ts"
 import * as Tour from "./Tour.ts"
 
-const uselessSettings = Layer.effectDiscard(
-  Effect.andThen(UnknownSettings.warn(Settings.documented.map(({ name }) => name)), IdleSettings.warn)
+const settingWarnings = Layer.effectDiscard(
+  Effect.all([UnknownSettings.warn(Settings.documented.map(({ name }) => name)), IdleSettings.warn, PlainHttp.warn], {
+    discard: true
+  })
 )
 
 const service = Tour.layer.pipe(
-  Layer.merge(uselessSettings),
+  Layer.merge(settingWarnings),
   Layer.provide(Inlet.layer),
   Layer.provide(Providers.layer),
   Layer.provide(Database.layer),
