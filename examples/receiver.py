@@ -7,11 +7,15 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SECRET = os.environ["INLET_WEBHOOK_SECRET"].encode()
+SECRET = os.environ.get("INLET_WEBHOOK_SECRET", "").encode()
+# Anybody could sign with an empty secret.
+if not SECRET.startswith(b"whsec_"):
+    sys.exit("Set INLET_WEBHOOK_SECRET to the signing secret, which begins with whsec_")
 
 # A program with a database keeps these there, in the transaction that does the work.
 seen = set()
@@ -29,7 +33,7 @@ def verify(headers, body):
         for name in ("X-Service-Signature", "X-Service-Signature-Previous")
         if headers.get(name) is not None
     ]
-    if not signatures or not timestamp.isdigit():
+    if not signatures or not re.fullmatch(r"[0-9]{1,15}", timestamp):
         raise Rejected("the signature is missing")
     if abs(time.time() - int(timestamp)) > 300:
         raise Rejected("signed more than 300 seconds from this clock")
@@ -46,7 +50,10 @@ def verify(headers, body):
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = self.headers.get("Content-Length", "")
+        if not re.fullmatch(r"[0-9]{1,9}", length):
+            return self.answer(411, {"error": "the length is missing"})
+        body = self.rfile.read(int(length))
         try:
             event = verify(self.headers, body)
         except Rejected as why:

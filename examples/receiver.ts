@@ -5,7 +5,11 @@ import { createServer } from "node:http"
 import { buffer } from "node:stream/consumers"
 import { type InboundEvent, type Rejected, verifySync } from "inlet-mail/webhook"
 
-const secret = process.env.INLET_WEBHOOK_SECRET ?? ""
+const secret = process.env.INLET_WEBHOOK_SECRET
+if (!secret?.startsWith("whsec_")) {
+  console.error("Set INLET_WEBHOOK_SECRET to the signing secret, which begins with whsec_")
+  process.exit(1)
+}
 const port = Number(process.argv[2])
 
 // Store these in the database, in the transaction that processes the event.

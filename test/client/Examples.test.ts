@@ -59,6 +59,13 @@ layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The example
     const inlet = new Inlet({ url, apiKey: key })
     const { address, domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
     const port = yield* Ports.free
+    // Anybody could sign with an empty secret.
+    for (const INLET_WEBHOOK_SECRET of [undefined, "", "nonsense"]) {
+      const env = { INLET_WEBHOOK_SECRET }
+      const refused = yield* Program.run(command, [file, `${port}`], { cwd: folder.path, env })
+      assert.strictEqual(refused.code, 1)
+      assert.match(refused.stderr, /^Set INLET_WEBHOOK_SECRET to the signing secret, which begins with whsec_\r?\n$/)
+    }
     const receiver = yield* Program.start(command, [file, `${port}`], {
       cwd: folder.path,
       env: { INLET_WEBHOOK_SECRET: secret }
@@ -85,7 +92,8 @@ layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The example
       "x-service-timestamp": now,
       "x-service-signature": `t=${now},v1=${"0".repeat(64)}`
     }
-    for (const headers of [{}, signed]) {
+    // Python's isdigit() takes this for a digit, and its int() does not.
+    for (const headers of [{}, signed, { ...signed, "x-service-timestamp": "\u00b2" }]) {
       const refused = yield* call(`http://127.0.0.1:${port}`, "POST", "/", { body: "{}", headers })
       assert.strictEqual(refused.status, 401, refused.text)
       assert.isString(refused.json.error)
