@@ -370,6 +370,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("inlet-webhook", (it) =
         )
       }
 
+      const required = 'console.log(typeof require("inlet-webhook").verifySync)'
+      const { stdout } = yield* Program.run(process.execPath, ["--input-type=commonjs", "-e", required], {
+        cwd: folder
+      })
+      assert.strictEqual(stdout, "function\n")
+
       const readme = yield* fs.readFileString(`${folder}/node_modules/inlet-webhook/README.md`)
       const [, code = ""] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
       const port = yield* Ports.free
