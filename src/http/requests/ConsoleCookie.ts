@@ -21,7 +21,8 @@ export const set = (name: Name, cookie: Redacted.Redacted | undefined, publicUrl
     httpOnly: true,
     sameSite: "strict",
     path: "/",
-    secure: publicUrl.startsWith("https:"),
+    // `HTTPS://` is the same scheme.
+    secure: new URL(publicUrl).protocol === "https:",
     // The server ends idle sessions. The browser only has to keep the cookie for longer.
     maxAge: cookie === undefined ? 0 : "30 days"
   })
