@@ -28,6 +28,17 @@ import * as QuickWasm from "./QuickWasm.ts"
 /** A test with a misspelled setting would pass or fail for another reason than it says. */
 class Misnamed extends Schema.TaggedError<Misnamed>()("Misnamed", { message: Schema.String }) {}
 
+/** A helper with a refused call would give an object without its fields, or a test that waits for nothing. */
+class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
+
+const NewWorkspace = Schema.Struct({
+  workspace_id: Schema.String,
+  api_key: Schema.String,
+  webhook_signing_secret: Schema.String
+})
+
+const NewInbox = Schema.Struct({ domain_id: Schema.String, domain: Schema.String, address: Schema.String })
+
 const known: ReadonlySet<string> = new Set(Settings.documented.map(({ name }) => name))
 
 /** The services available to a seam's Layer. */
@@ -85,9 +96,9 @@ export class TestInlet extends Context.Service<
     call(method: Method, path: string, options?: CallOptions): Effect.Effect<Answer>
     /** Sends a mail, and returns the server's reply: `250 …`, or the refusal. */
     send(mail: Mail): Effect.Effect<string>
-    /** A new workspace. */
+    /** A new workspace, with `ADMIN_TOKEN` where `WORKSPACE_CREATION` is `admin`. A refusal is a defect. */
     readonly workspace: Effect.Effect<{ readonly id: string; readonly key: string; readonly secret: string }>
-    /** A new workspace with an instant inbox, and an optional webhook. */
+    /** A new workspace with an instant inbox, and an optional webhook. A refusal is a defect. */
     inbox(webhookUrl?: string): Effect.Effect<{
       readonly key: string
       readonly secret: string
@@ -162,25 +173,32 @@ const client = (folder: string, env: Readonly<Record<string, string>>): TestInle
   const smtpPort = Number(env.SMTP_PORT)
   const at = (method: Method, path: string, options?: CallOptions) => call(url, method, path, options)
 
-  const workspace = Effect.map(at("POST", "/api/workspaces", { body: { name: "test" } }), ({ json }) => ({
-    id: json.workspace_id as string,
-    key: json.api_key as string,
-    secret: json.webhook_signing_secret as string
-  }))
+  /** Calls for a helper, whose test does not expect a refusal. */
+  const granted = Effect.fnUntraced(function* (...[method, path, options]: Parameters<typeof at>) {
+    const { json, status, text } = yield* at(method, path, options)
+    if (status >= 200 && status < 300) return json
+    const message = `${method} ${path} answered ${status} ${text}. Correct the settings or the argument of the helper, or test the refusal with \`call\``
+    return yield* Effect.die(new Refused({ message }))
+  })
+
+  const operator = env.WORKSPACE_CREATION === "admin" ? env.ADMIN_TOKEN : undefined
+
+  const workspace = granted("POST", "/api/workspaces", { key: operator, body: { name: "test" } }).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(NewWorkspace)),
+    Effect.map((made) => ({ id: made.workspace_id, key: made.api_key, secret: made.webhook_signing_secret })),
+    Effect.orDie
+  )
 
   const inbox = Effect.fnUntraced(function* (webhookUrl?: string) {
     const { key, secret } = yield* workspace
-    const { json } = yield* at("POST", "/api/instant-inbox", { key })
+    const { address, domain, domain_id } = yield* granted("POST", "/api/instant-inbox", { key }).pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(NewInbox)),
+      Effect.orDie
+    )
     if (webhookUrl !== undefined) {
-      yield* at("PATCH", `/api/domains/${json.domain_id}/delivery`, { key, body: { webhookUrl } })
+      yield* granted("PATCH", `/api/domains/${domain_id}/delivery`, { key, body: { webhookUrl } })
     }
-    return {
-      key,
-      secret,
-      domainId: json.domain_id as string,
-      domain: json.domain as string,
-      address: json.address as string
-    }
+    return { key, secret, domainId: domain_id, domain, address }
   })
 
   const send = ({ from = "sender@sender.example", ...mail }: Mail) =>

@@ -282,6 +282,34 @@ describe("TestInlet", () => {
   )
 })
 
+describe("The helpers of TestInlet", () => {
+  it.live("die with the answer when the service refuses their webhook URL", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const exit = yield* Effect.exit(inlet.inbox("localhost:4000/hook"))
+      assert.match(`${exit}`, /PATCH \/api\/domains\/\S+\/delivery answered 400 .*webhookUrl/)
+    }).pipe(Effect.provide(inletOf({})))
+  )
+
+  it.live("die with the answer when only the operator creates workspaces and there is no ADMIN_TOKEN", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      for (const helper of [Effect.asVoid(inlet.workspace), Effect.asVoid(inlet.inbox())]) {
+        assert.match(`${yield* Effect.exit(helper)}`, /POST \/api\/workspaces answered 403 .*ADMIN_TOKEN/)
+      }
+    }).pipe(Effect.provide(inletOf({ settings: { WORKSPACE_CREATION: "admin" } })))
+  )
+
+  it.live("create workspaces with ADMIN_TOKEN when only the operator does", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, key } = yield* inlet.inbox()
+      assert.match(key, /^ak_live_/)
+      assert.match(yield* inlet.send({ to: address }), /^250 /)
+    }).pipe(Effect.provide(inletOf({ settings: { WORKSPACE_CREATION: "admin", ADMIN_TOKEN: "operator" } })))
+  )
+})
+
 describe("A fake certificate authority", () => {
   const settings = {
     ACME_DIRECTORY: "http://127.0.0.1:9/directory",
