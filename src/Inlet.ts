@@ -56,6 +56,7 @@ import { Search } from "./purchase/Search.ts"
 import * as MailCarrier from "./reading/MailCarrier.ts"
 import { Reader } from "./reading/Reader.ts"
 import * as ReaderWorker from "./reading/ReaderWorker.ts"
+import * as SenderQueries from "./reading/SenderQueries.ts"
 import * as UnreadMail from "./reading/UnreadMail.ts"
 import { RefusalNotes } from "./refusals/RefusalNotes.ts"
 import { Refusals } from "./refusals/Refusals.ts"
@@ -181,4 +182,4 @@ export const layer = Layer.unwrap(
           Layer.provide(roles.includes("worker") ? deliveries : Handover.layerNone)
         )
   })
-).pipe(Layer.provide(EventFeed.layer), Layer.provide([endLeases, operatorToken]))
+).pipe(Layer.provide(EventFeed.layer), Layer.provide([endLeases, operatorToken, SenderQueries.layer]))

@@ -1,7 +1,7 @@
 import { FairQueue } from "../schedule/FairQueue.ts"
 import * as ParserJob from "./ParserJob.ts"
-import { mostOfThread, ParserWorker } from "./ParserWorker.ts"
-import { type Handed, movable, type ThreadSettings } from "./ReadTask.ts"
+import { mostOfThread, ParserWorker, type WorkerSettings } from "./ParserWorker.ts"
+import { type Handed, movable } from "./ReadTask.ts"
 import { halfLifeMilliseconds, TenantShares } from "./TenantShares.ts"
 import * as ThreadChoice from "./ThreadChoice.ts"
 import { ThreadDemand } from "./ThreadDemand.ts"
@@ -11,7 +11,7 @@ import * as ThreadLimits from "./ThreadLimits.ts"
 const checkMilliseconds = 1
 
 export interface PoolOptions {
-  readonly settings: Omit<ThreadSettings, "current">
+  readonly settings: WorkerSettings
   readonly limits: ThreadLimits.ThreadLimits
   readonly now: () => number
   readonly cores: number

@@ -1,9 +1,11 @@
 import { availableParallelism } from "node:os"
-import { Clock, Effect, FiberSet, Metric } from "effect"
+import { Clock, Effect, Exit, FiberSet, Metric } from "effect"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as Elapsed from "../schedule/Elapsed.ts"
+import type { Resolve } from "../sender/PortDns.ts"
 import { ParserPool } from "./ParserPool.ts"
+import { SenderQueries } from "./SenderQueries.ts"
 import { ThreadLimits } from "./ThreadLimits.ts"
 import { ThreadScript } from "./ThreadScript.ts"
 
@@ -36,6 +38,13 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
   const clock = yield* Clock.Clock
   const context = yield* Effect.context()
   const fork = yield* FiberSet.makeRuntime()
+  const answers = yield* SenderQueries
+  const resolve: Resolve | undefined =
+    answers &&
+    ((name, type, then) =>
+      void fork(answers(name, type)).addObserver((exit) =>
+        then(Exit.isSuccess(exit) ? exit.value : { code: "ESERVFAIL" })
+      ))
   const isForDelivery = purpose === "delivery"
   const threads = Metric.withAttributes(running, { purpose })
   const busy = yield* BackgroundLoop.whileBusy(
@@ -46,6 +55,7 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
   const pool = new ParserPool({
     settings: {
       nameServers,
+      resolve,
       authservId: mxHost,
       senderChecks,
       niceness: isForDelivery ? 0 : nicenessForRequests,

@@ -1,4 +1,5 @@
-import { Worker } from "node:worker_threads"
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads"
+import * as PortDns from "../sender/PortDns.ts"
 import * as ThreadEnvironment from "../threads/ThreadEnvironment.ts"
 import * as CarriedBytes from "./CarriedBytes.ts"
 import type { ParserJob } from "./ParserJob.ts"
@@ -36,6 +37,11 @@ export interface Trouble {
   readonly culprit: number | undefined
 }
 
+/** The settings of a thread. `resolve` answers its DNS queries instead of the name servers. */
+export type WorkerSettings = Omit<ThreadSettings, "current" | "dnsPort"> & {
+  readonly resolve?: PortDns.Resolve | undefined
+}
+
 /**
  * The process's view of a parser thread: its tasks, and whether it is late. A task's bytes are transferred to the
  * thread, and results arrive in batches.
@@ -52,6 +58,7 @@ export class ParserWorker {
    */
   readonly takes: "any" | "slow" | "suspect"
   readonly #worker: Worker
+  readonly #dnsPort: MessagePort | undefined
   readonly #limits: ThreadLimits.ThreadLimits
   readonly #now: () => number
   readonly #parsed: (job: ParserJob) => void
@@ -73,7 +80,7 @@ export class ParserWorker {
   #processor: number | undefined
 
   constructor(options: {
-    readonly settings: Omit<ThreadSettings, "current">
+    readonly settings: WorkerSettings
     readonly limits: ThreadLimits.ThreadLimits
     readonly takes: ParserWorker["takes"]
     readonly now: () => number
@@ -83,16 +90,20 @@ export class ParserWorker {
     readonly parsed: (job: ParserJob) => void
     readonly ended: (reason: string) => void
   }) {
-    const { ended, heard, limits, now, parsed, settings, takes } = options
+    const { ended, heard, limits, now, parsed, takes } = options
+    const { resolve, ...settings } = options.settings
     this.takes = takes
     this.#limits = limits
     this.#now = now
     this.#parsed = parsed
     this.#started = now()
     this.#seenAt = this.#started
-    const workerData: ThreadSettings = { ...settings, current: this.#current }
+    const dns = resolve && PortDns.serve(new MessageChannel(), resolve)
+    this.#dnsPort = dns?.port1
+    const workerData: ThreadSettings = { ...settings, current: this.#current, dnsPort: dns?.port2 }
     this.#worker = new Worker(new URL(settings.script), {
       workerData,
+      transferList: dns === undefined ? [] : [dns.port2],
       execArgv: [],
       // Keeps the environment's secrets away from senders' bytes.
       env: ThreadEnvironment.variables,
@@ -202,6 +213,7 @@ export class ParserWorker {
 
   stop(): Promise<number> {
     this.#isStopped = true
+    this.#dnsPort?.close()
     return this.#worker.terminate()
   }
 

@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads"
 import type * as Content from "../content/html/Content.ts"
 import type * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
 import type { MailPart } from "../delivery/formats/WebhookFormat.ts"
@@ -184,6 +185,8 @@ export interface Results {
 /** The start parameters of a parser thread. */
 export interface ThreadSettings {
   readonly nameServers: ReadonlyArray<string> | undefined
+  /** Answers the DNS queries of sender checks instead of the name servers. */
+  readonly dnsPort?: MessagePort | undefined
   readonly authservId: string
   readonly senderChecks: boolean
   /** What is added to the niceness of the process, for less CPU time than its other threads. Only Linux has it. */

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
 import * as OwnFields from "../mime/OwnFields.ts"
+import * as PortDns from "../sender/PortDns.ts"
 import * as SenderCheck from "../sender/SenderCheck.ts"
 import type * as SenderVerdicts from "../sender/SenderVerdicts.ts"
 import * as KindRoute from "../webhooks/routes/KindRoute.ts"
@@ -88,7 +89,8 @@ class ThreadReader {
   constructor(port: MessagePort, settings: ThreadSettings) {
     this.#port = port
     this.#settings = settings
-    this.#check = SenderCheck.make(settings)
+    const { dnsPort } = settings
+    this.#check = SenderCheck.make({ ...settings, instead: dnsPort && PortDns.ask(dnsPort) })
   }
 
   /** Takes a batch. */

@@ -76,9 +76,11 @@ export interface Arrived {
 export const make = (options: {
   readonly nameServers: ReadonlyArray<string> | undefined
   readonly authservId: string
+  /** Queries DNS instead of the name servers. */
+  readonly instead?: SenderDns.Ask | undefined
 }) => {
-  const { authservId, nameServers } = options
-  const dns = SenderDns.make(nameServers)
+  const { authservId, instead, nameServers } = options
+  const dns = SenderDns.make(nameServers, instead)
   const findKey = DkimKey.make()
   const findSpf = Spf.make(authservId)
 

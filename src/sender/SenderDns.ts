@@ -41,8 +41,11 @@ const bytesOf = (records: unknown): number => {
   return Object.values(records).reduce((bytes: number, record) => bytes + bytesOf(record), 64)
 }
 
-/** DNS for sender checks. Returns a maker of query functions for one message, limited in time and number. */
-export const make = (nameServers: ReadonlyArray<string> | undefined): ((limits?: Limits) => Ask) => {
+/**
+ * DNS for sender checks. Returns a maker of query functions for one message, limited in time and number. `instead`
+ * replaces the name servers and the cache.
+ */
+export const make = (nameServers: ReadonlyArray<string> | undefined, instead?: Ask): ((limits?: Limits) => Ask) => {
   const resolver = new Resolver({ timeout: 1_000, tries: 2 })
   if (nameServers !== undefined) resolver.setServers(nameServers)
   const kept = new Map<string, Answer>()
@@ -126,10 +129,12 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): ((limits?:
         return Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
       }
       if (name.length > longestName) return Promise.reject(dnsError("EBADNAME", "no name is as long"))
+      if (instead !== undefined) return inTime(instead(name, type))
       const { isThere, promise } = ask(name, type)
       return isThere ? promise : inTime(promise)
     }
   }
 }
 
-const dnsError = (code: string, message: string) => Object.assign(new Error(message), { code })
+/** An error in the form of `node:dns`. */
+export const dnsError = (code: string, message: string) => Object.assign(new Error(message), { code })

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { Dns, Host, NetAddress } from "effect/net"
 import * as Mood from "./Mood.ts"
 
-/** The records of a name. */
+/** The records of a name. Sender checks use them, too: SPF, DKIM, DMARC and ARC. */
 export interface Records {
   /** Each with its chunks joined. */
   readonly TXT?: ReadonlyArray<string>
@@ -28,8 +28,17 @@ export const make = (zones: Readonly<Record<string, Records>> = {}): FakeDns => 
   const failed = (reason: Dns.DnsErrorReason, name: string, type: Dns.RecordType) =>
     Effect.fail(new Dns.DnsError({ reason, method: "resolve", hostname: name, recordType: type }))
   const recordsOf = (name: string, type: Dns.RecordType): ReadonlyArray<Dns.DnsRecord> => {
-    const { MX = [], TXT = [] } = known.get(canonical(name)) ?? {}
+    const { MX = [], TXT = [], addresses = [] } = known.get(canonical(name)) ?? {}
+    const ips = () => addresses.map(NetAddress.ipFromStringUnsafe)
     switch (type) {
+      case "A":
+        return ips()
+          .filter(NetAddress.isIpv4Address)
+          .map((address) => Dns.makeRecordUnsafe("A", { address }))
+      case "AAAA":
+        return ips()
+          .filter(NetAddress.isIpv6Address)
+          .map((address) => Dns.makeRecordUnsafe("AAAA", { address }))
       case "TXT":
         return TXT.map((text) => Dns.makeRecordUnsafe("TXT", { chunks: [text] }))
       case "MX":

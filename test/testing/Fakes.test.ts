@@ -210,6 +210,44 @@ describe("A fake DNS", () => {
     }).pipe(Effect.provide(inletOf({ dns: dns.layer })))
   })
 
+  const verdicts = (from: string) =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, domainId, key } = yield* inlet.inbox()
+      assert.match(yield* inlet.send({ to: address, from }), /^250 /)
+      const events = yield* eventually(
+        inlet.call("GET", `/api/domains/${domainId}/events`, { key }),
+        ({ json }) => json.events.length === 1
+      )
+      const path = `/api/domains/${domainId}/events/${events.json.events[0].event_id}`
+      return (yield* inlet.call("GET", path, { key })).json.authentication
+    })
+
+  it.live("answers the sender checks of mail, also after a change of its records", () => {
+    const dns = FakeDns.make({
+      "refused.example": { TXT: ["v=spf1 -all"] },
+      "allowed.example": { TXT: ["v=spf1 ip4:127.0.0.1 -all"] },
+      "_dmarc.allowed.example": { TXT: ["v=DMARC1; p=reject"] },
+      "host.example": { TXT: ["v=spf1 a mx -all"], addresses: ["2001:db8::1", "127.0.0.1"] },
+      "mail.example": { TXT: ["v=spf1 mx -all"], MX: [{ priority: 10, exchange: "host.example" }] }
+    })
+    return Effect.gen(function* () {
+      const spf = (domain: string) => Effect.map(verdicts(`ada@${domain}`), (all) => all.spf)
+      assert.strictEqual(yield* spf("refused.example"), "fail")
+      const { dmarc, spf: allowed } = yield* verdicts("ada@allowed.example")
+      assert.deepStrictEqual([allowed, dmarc], ["pass", "pass"])
+      assert.strictEqual(yield* spf("host.example"), "pass")
+      assert.strictEqual(yield* spf("mail.example"), "pass")
+      assert.strictEqual(yield* spf("unknown.example"), "none")
+      yield* dns.answer("refused.example", { TXT: ["v=spf1 ip4:127.0.0.1 -all"] })
+      assert.strictEqual(yield* spf("refused.example"), "pass")
+      yield* dns.will("fail", "resolve")
+      assert.strictEqual(yield* spf("refused.example"), "temperror")
+      yield* dns.will("hang", "resolve")
+      assert.strictEqual(yield* spf("refused.example"), "temperror")
+    }).pipe(Effect.provide(inletOf({ dns: dns.layer })))
+  })
+
   it.effect("finds names in any case, with and without a final dot", () => {
     const dns = FakeDns.make({ "One.Example.": { TXT: ["1"], addresses: ["203.0.113.1"] } })
     return Effect.gen(function* () {

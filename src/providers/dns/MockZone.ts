@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Dns, Host } from "effect/net"
 import { SqlClient } from "effect/sql"
+import * as Resolver from "./Resolver.ts"
 
 interface Row {
   readonly type: "MX" | "TXT"
@@ -39,12 +40,13 @@ export const layer = Layer.effect(
           )
         : Effect.succeed([])
 
-    return Dns.make({
+    const dns = Dns.make({
       lookup: (host, family) => (family === undefined ? world.lookup(host) : world.lookup(host, { family })),
       resolve: Effect.fnUntraced(function* (name, type) {
         const records = yield* ofZone(name, type)
         return records.length > 0 ? records.map(toRecord) : yield* world.resolve(name, type)
       })
     })
+    return Resolver.isOwn(world) ? Resolver.markOwn(dns) : dns
   })
 )

@@ -4,6 +4,17 @@ import { Dns } from "effect/net"
 import * as Settings from "../../Settings.ts"
 import * as HostAddresses from "./HostAddresses.ts"
 
+const own = new WeakSet<Dns.Dns["Service"]>()
+
+/** Marks a resolver as one of Inlet's own, which asks `DNS_SERVERS`. */
+export const markOwn = (dns: Dns.Dns["Service"]): Dns.Dns["Service"] => {
+  own.add(dns)
+  return dns
+}
+
+/** Whether a resolver is one of Inlet's own, and not that of a program or a test. */
+export const isOwn = (dns: Dns.Dns["Service"]): boolean => own.has(dns)
+
 /** The resolver of all DNS queries: `DNS_SERVERS`, or the system's. A query takes at most 4 s. */
 export const layer = Layer.effect(
   Dns.Dns,
@@ -23,6 +34,6 @@ export const layer = Layer.effect(
         })
       )
     const { lookup } = Dns.make({ lookup: yield* HostAddresses.make(resolve) })
-    return Dns.Dns.of({ ...dns, resolve, lookup })
+    return markOwn(Dns.Dns.of({ ...dns, resolve, lookup }))
   })
 )
