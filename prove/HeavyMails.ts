@@ -6,8 +6,8 @@ const names = [
   "attribute selectors and long attributes",
   "variables of every element",
   "nested selectors of nested elements",
-  "siblings by their places",
-  "formatting that is closed below 500 blocks",
+  "siblings by position",
+  "formatting closed below 500 blocks",
   "tags below 950 elements",
   "text in 990 rows of no table",
   "gradients of long words",
@@ -15,4 +15,9 @@ const names = [
 ]
 
 /** Mails of at most 1 MiB with the highest parser time for their size. */
-export const all: ReadonlyArray<Bomb> = names.flatMap((name) => costBombs.find((bomb) => bomb.name === name) ?? [])
+export const all: ReadonlyArray<Bomb> = names.map((name) => {
+  const found = costBombs.find((bomb) => bomb.name === name)
+  // The trial would hold with fewer of them, too.
+  if (found === undefined) throw new Error(`No mail in test/mime/CostBombs.ts has the name "${name}"`)
+  return found
+})
