@@ -370,6 +370,8 @@ export const seen: ReadonlyArray<Trick> = [
   markup("<body link='#0563C1'><a href='https://a.example/x'>*</a>"),
   markup("<table style='background:#000;color:#333'><caption>*</caption></table>"),
   markup("<div style='width:90px'><div style='overflow:hidden'>*</div></div>"),
+  markup("<div style='width:50px'><div style='width:300px'><p style='overflow:hidden'>*</p></div></div>"),
+  sheet("ul{list-style:url('bullet1.png')}", (inner) => `<ul><li>${inner}</ul>`),
   markup("<table style='width:1px'><tr><td style='overflow:hidden'>*</td></tr></table>"),
   // The legacy color parser yields nearly black.
   markup("<font color=fff>*</font>"),

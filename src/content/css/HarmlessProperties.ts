@@ -100,7 +100,10 @@ const some: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
     (value) => !value.includes("reverse")
   ),
   ["-webkit-box-direction", oneOf("normal")],
-  ...each("quotes list-style list-style-type", (value) => !/["'].*[\p{L}\p{N}]/su.test(value)),
+  ...each(
+    "quotes list-style list-style-type",
+    (value) => !/["'].*[\p{L}\p{N}]/su.test(value.replace(/url\([^()]*\)/g, ""))
+  ),
   ["content", (value) => !/\(|["'].*[\p{L}\p{N}]/su.test(value)],
   ["color-scheme", (value) => value === "normal" || /^[a-z ]*\blight\b[a-z ]*$/.test(value)],
   ["supported-color-schemes", () => true]

@@ -58,9 +58,9 @@ const size = (one: Length.Length | undefined, other: Length.Length | undefined, 
 /** A table grows with its content, unless its layout is fixed. */
 const room = (parent: Parent, { display, hasTracks, maxWidth, width }: Effects.Effects, em: number): number => {
   if (display === "table" && hasTracks !== true) return usualWidth
-  const px = (length: Length.Length | undefined) =>
-    length === undefined ? parent.room : Length.resolve(length, em, parent.room)
-  return Math.min(width === undefined ? parent.room : px(width), px(maxWidth))
+  const px = (length: Length.Length | undefined, otherwise: number) =>
+    length === undefined ? otherwise : Length.resolve(length, em, parent.room)
+  return Math.min(px(width, parent.room), px(maxWidth, Number.POSITIVE_INFINITY))
 }
 
 /** Boxes below these widths in px may cut off a word, or text in one line. */
