@@ -54,15 +54,20 @@ export const Mail = ({
   useEffect(() => {
     if (!isPending) return
     let count = 0
-    let timer: ReturnType<typeof setTimeout>
+    let isClosed = false
+    let timer: ReturnType<typeof setTimeout> | undefined
     const look = () => {
+      if (isClosed) return
       timer = setTimeout(
         () => void (document.hidden ? Promise.resolve() : loaded.reload()).then(look),
         (looks[Math.min(count++, looks.length - 1)] ?? 60) * 1_000
       )
     }
     look()
-    return () => clearTimeout(timer)
+    return () => {
+      isClosed = true
+      clearTimeout(timer)
+    }
   }, [isPending, eventId])
 
   const tabs: ReadonlyArray<Tab<TabId>> = [
