@@ -4,6 +4,7 @@ import { useLocation, useRoute } from "preact-iso"
 import type { BriefEvent } from "../api/Contract.ts"
 import { useDomain } from "../api/DomainOf.ts"
 import { retryFailed } from "../api/Loaded.ts"
+import * as Looks from "../api/Looks.ts"
 import { domains, refreshDomains } from "../api/Session.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
@@ -49,9 +50,6 @@ const atMostEvery = (millis: number, work: () => Promise<unknown>) => {
     )
   }
 }
-
-/** Waits between looks at deliveries that are on their way, in seconds. */
-const looks = [2, 4, 8, 16, 30, 60]
 
 /** The mail of a domain as it comes, and the mail that is selected. */
 export const Inbox = () => {
@@ -99,25 +97,14 @@ export const Inbox = () => {
     }
   }, [pages])
 
-  // Deliveries change without an event of the stream, so pending ones are asked for again, ever more seldom.
-  useEffect(() => {
-    let count = 0
-    let timer: ReturnType<typeof setTimeout>
-    const look = () => {
-      timer = setTimeout(
-        () => {
-          count = pages.hasPending ? count + 1 : 0
-          if (pages.hasPending && !document.hidden) {
-            void (Filters.isLive(filters) ? pages.refresh() : pages.replaceFirst()).catch(() => {})
-          }
-          look()
-        },
-        (looks[Math.min(count, looks.length - 1)] ?? 60) * 1_000
-      )
-    }
-    look()
-    return () => clearTimeout(timer)
-  }, [pages])
+  useEffect(
+    () =>
+      Looks.whileDue(
+        () => pages.hasPending,
+        () => (Filters.isLive(filters) ? pages.refresh() : pages.replaceFirst())
+      ),
+    [pages]
+  )
 
   const hrefOf = useCallback((id: string) => `/console/d/${domainId}/mail/${id}${search}`, [domainId, search])
   const toList = useCallback(() => route(`/console/d/${domainId}/inbox${search}`), [domainId, search, route])

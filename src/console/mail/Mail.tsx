@@ -4,6 +4,7 @@ import { useLocation, useRoute } from "preact-iso"
 import { call, urlOf } from "../api/Api.ts"
 import type { ListedEvent } from "../api/Contract.ts"
 import { retryFailed, useLoaded } from "../api/Loaded.ts"
+import * as Looks from "../api/Looks.ts"
 import { CopyBlock } from "../frame/Copy.tsx"
 import { Problem } from "../frame/Dialog.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
@@ -12,9 +13,6 @@ import { DeliveryTag } from "../frame/Tag.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { MailFacts } from "./MailFacts.tsx"
 import { MailText } from "./MailText.tsx"
-
-/** Waits between looks at a delivery that is on its way, in seconds. */
-const looks = [2, 4, 8, 16, 30, 60]
 
 type TabId = "message" | "html" | "deliveries" | "headers" | "json"
 
@@ -49,26 +47,7 @@ export const Mail = ({
     if (event !== undefined) document.title = `${event.subject || "(no subject)"} · Inlet`
   }, [event])
 
-  // The event of the stream comes before its delivery.
-  const isPending = event?.delivery.status === "pending"
-  useEffect(() => {
-    if (!isPending) return
-    let count = 0
-    let isClosed = false
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const look = () => {
-      if (isClosed) return
-      timer = setTimeout(
-        () => void (document.hidden ? Promise.resolve() : loaded.reload()).then(look),
-        (looks[Math.min(count++, looks.length - 1)] ?? 60) * 1_000
-      )
-    }
-    look()
-    return () => {
-      isClosed = true
-      clearTimeout(timer)
-    }
-  }, [isPending, eventId])
+  useEffect(() => Looks.whileDue(() => loaded.value.value?.delivery.status === "pending", loaded.reload), [eventId])
 
   const tabs: ReadonlyArray<Tab<TabId>> = [
     { id: "message", name: "Message" },
