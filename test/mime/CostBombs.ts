@@ -62,6 +62,12 @@ const elements: ReadonlyArray<Bomb> = [
     "formatting closed below 500 blocks",
     `${"<b>".repeat(400)}${"<div>".repeat(500)}${"</b>".repeat(400)}${"</div>".repeat(500)}`.repeat(110)
   ),
+  mail(
+    "formatting closed below 500 blocks, each indented",
+    `${"<b>".repeat(400)}${"<div style=margin-left:1px>".repeat(500)}${"</b>".repeat(400)}${"</div>".repeat(500)}`.repeat(
+      55
+    )
+  ),
   mail("tags below 950 elements", `<p><object>${"<span>".repeat(950)}${"<hr>".repeat(250_000)}`),
   mail("end tags below 950 elements", `<b><object>${"<span>".repeat(950)}${"</b>".repeat(250_000)}`),
   mail("text in 990 rows of no table", `${"<tr>".repeat(990)}${"x<wbr>".repeat(170_000)}`),

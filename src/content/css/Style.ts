@@ -117,8 +117,15 @@ const backdrop = (parent: Style, effects: Effects.Effects): ReadonlyArray<Color.
 const isOpaque = ({ background, gradient }: Effects.Effects) =>
   gradient !== undefined || (typeof background === "number" && Color.alphaOf(background) === 255)
 
-/** The style of an element in `parent`. */
+const fields = Object.keys(initial) as ReadonlyArray<keyof Style> // It has all fields.
+
+/** The style of an element in `parent`. One without a difference is that of its parent, so that its children share theirs. */
 export const inside = (parent: Style, effects: Effects.Effects): Style => {
+  const style = computed(parent, effects)
+  return fields.every((field) => style[field] === parent[field]) ? parent : style
+}
+
+const computed = (parent: Style, effects: Effects.Effects): Style => {
   const declared = given(effects.fontSize, undefined)
   const fontSize =
     declared === undefined

@@ -36,8 +36,9 @@ const classesOf = (value: string | undefined, foldsCase: boolean): string => {
 const idOf = (value: string | undefined, foldsCase: boolean): string =>
   value === undefined ? "" : foldsCase ? value.toLowerCase() : value
 
-/** The cost of reopening an element or losing one around it. */
+/** The cost of reopening an element or losing one around it, and of a style that no other element has. */
 const stepsOfACopy = 20
+const stepsOfAStyle = 100
 
 /** The length of a formatting start tag that distinguishes elements. */
 const longestTag = 1_000
@@ -80,6 +81,7 @@ export class FrameMaker {
     const known = this.#styles.get(outer)
     const found = known?.get(effects)
     if (found !== undefined) return found
+    this.#budget.steps -= stepsOfAStyle
     const style = Style.inside(outer, effects)
     if (known === undefined) this.#styles.set(outer, new Map([[effects, style]]))
     else known.set(effects, style)
