@@ -266,15 +266,17 @@ export class ParserPool {
     const { limits, mostPerTenant } = this.#options
     const { jobs, slow } = this.#shares.of(job.tenant)
     const holder = this.#holders.get(job)
-    const estimate = this.#shares.estimate(job)
-    const isExpectedSlow = estimate >= limits.slowMilliseconds
+    const guess = this.#shares.estimate(job)
     job.isGuess = !this.#shares.isKnown(job.tenant)
     if (holder === undefined) {
-      job.isSlow = ParserJob.mayBeSlow(job, isExpectedSlow)
+      job.isSlow = ParserJob.mayBeSlow(job, guess >= limits.slowMilliseconds)
       // Half of the free slots, so that messages waiting for one tenant's DNS leave slots for others.
       const most = Math.min(mostPerTenant, Math.max(1, shared.length * mostOfThread - this.#shares.jobs))
       if (jobs >= most) return "skip"
     }
+    // A large message of a new tenant is mostly fast. In case it is not, others must not wait for several of them.
+    const estimate = job.isSlow && job.isGuess ? Math.max(guess, limits.slowMilliseconds) : guess
+    const isExpectedSlow = estimate >= limits.slowMilliseconds
     job.estimate = ParserJob.isHeld(job) && holder === undefined ? checkMilliseconds : estimate
     if (this.#shares.isParsedSlowly(job)) {
       if (slow > 0 && this.#waiting.tenants > 1) return "skip"
@@ -292,8 +294,10 @@ export class ParserPool {
   /** Other tenants may have room when a slow message has none, so it never stops the search. */
   #placeOfSlow(job: ParserJob.ParserJob, first: ParserWorker, shared: ReadonlyArray<ParserWorker>) {
     if (shared.length > 1) return ThreadChoice.leastBusy(ThreadChoice.ofSlow(shared)) ?? "skip"
-    // The only thread takes one of a new tenant, as another starts slowly or fails. More of them would delay others.
-    if (first.slow === 0 && (job.isGuess || !this.#demand.isStartable)) return first.hasRoom() ? first : "skip"
+    // The only thread takes those of one new tenant, as another starts slowly or fails. More tenants would delay others.
+    if (job.isGuess ? !first.hasSlowBeside(job.tenant) : first.slow === 0 && !this.#demand.isStartable) {
+      return first.hasRoom() ? first : "skip"
+    }
     if (this.#demand.isSlowShort(job, this.#shared())) this.#start("slow")
     return "skip"
   }

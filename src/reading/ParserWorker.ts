@@ -31,6 +31,9 @@ const coldMilliseconds = 300
 /** Milliseconds in a thread after which a message that was guessed to be slow counts as slow. */
 const provenMilliseconds = 100
 
+/** Most sender checks end within this time. */
+const shortCheckMilliseconds = 100
+
 /** Why a thread must be terminated, and the message that is certainly the culprit. */
 export interface Trouble {
   readonly reason: string
@@ -149,6 +152,13 @@ export class ParserWorker {
   /** True if it has a message to parse that is expected to be slow. */
   isSlow(): boolean {
     return this.#slowToParse.size > 0
+  }
+
+  /** True if it has slow messages of other tenants. Those whose DNS takes long delay nobody. */
+  hasSlowBeside(tenant: string): boolean {
+    const isBeside = ({ isSlow, since, state, tenant: other }: ParserJob) =>
+      isSlow && other !== tenant && (state !== "checking" || this.#now() - since < shortCheckMilliseconds)
+    return this.slow > 0 && [...this.jobs.values()].some(isBeside)
   }
 
   /** True if such a message is known to be slow, or has been in the thread for long. */

@@ -208,8 +208,11 @@ describe("The parser threads", () => {
     )
   })
 
-  describe("when slow messages of several tenants come at once", () => {
-    it.live("parse one of them, and the others only beside a second thread", () =>
+  describe("when slow messages of several new tenants come at once", () => {
+    it.live.each([
+      { what: "as large as they are slow", size: undefined },
+      { what: "of a size that is mostly fast", size: 102_400 }
+    ])("parse one of them, and the others only beside a second thread ($what)", ({ size }) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const gate = `${yield* fs.makeTempDirectoryScoped({ prefix: "inlet-gate-" })}/open`
@@ -219,7 +222,7 @@ describe("The parser threads", () => {
         yield* Effect.gen(function* () {
           yield* read(mail("to begin with"))
           // The others are small, because the second thread has little of a busy machine.
-          const messages = [yield* slower, ...Array.from({ length: 5 }, () => slow)]
+          const messages = [yield* slower, ...Array.from({ length: 5 }, () => slow.subarray(0, size))]
           let parsed = 0
           const heavy = yield* Effect.forkChild(
             Effect.forEach(
