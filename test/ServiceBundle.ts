@@ -11,6 +11,13 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** Kept between runs, because Node's compile cache knows code by its path. */
 const folder = path("../node_modules/.cache/inlet-test")
 
+/** Node compiles a script of another name twice, because there is no package.json that says what it is. */
+const ending = ".mjs"
+
+/** Node stores what it has compiled at the exit of a process, and tests kill most processes. */
+const keepsCompiled =
+  'import("node:module").then(({ flushCompileCache }) => setTimeout(flushCompileCache, 5_000).unref())'
+
 const scripts = {
   main: path("../src/main.ts"),
   cli: path("../src/cli/main.ts"),
@@ -26,7 +33,7 @@ const sameFiles: Plugin = {
       const url = JSON.stringify(pathToFileURL(source.path).href)
       const contents = readFileSync(source.path, "utf8").replace(
         /(?:new URL\("\.\/(\w+)\.ts", )?import\.meta\.url/g,
-        (_, script?: string) => (script === undefined ? url : `new URL("./${script}.js", import.meta.url`)
+        (_, script?: string) => (script === undefined ? url : `new URL("./${script}${ending}", import.meta.url`)
       )
       return { contents, loader: "ts" }
     })
@@ -56,6 +63,8 @@ export const script = Effect.fnUntraced(
           build({
             entryPoints: scripts,
             outdir: folder,
+            outExtension: { ".js": ending },
+            footer: { js: keepsCompiled },
             write: false,
             bundle: true,
             format: "esm",
@@ -76,7 +85,7 @@ export const script = Effect.fnUntraced(
         yield* fs.writeFileString(done, "")
       }).pipe(Effect.scoped)
     )
-    return `${folder}/${name}.js`
+    return `${folder}/${name}${ending}`
   },
   Effect.provide(NodeServices.layer),
   Effect.orDie
