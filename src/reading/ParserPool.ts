@@ -150,7 +150,7 @@ export class ParserPool {
 
   /** Gives a job to a thread, or releases it there. */
   #give(thread: ParserWorker, job: ParserJob.ParserJob) {
-    if (this.#options.fewestThreads === 0 || thread.takes === "slow") this.#demand.note()
+    if (this.#options.fewestThreads === 0 || (thread.takes === "slow" && !job.isGuess)) this.#demand.note()
     this.#shares.enter(job, !thread.jobs.has(job.number))
     thread.take(job)
   }
@@ -266,17 +266,14 @@ export class ParserPool {
     const { limits, mostPerTenant } = this.#options
     const { jobs, slow } = this.#shares.of(job.tenant)
     const holder = this.#holders.get(job)
-    const guess = this.#shares.estimate(job)
     job.isGuess = !this.#shares.isKnown(job.tenant)
     if (holder === undefined) {
-      job.isSlow = ParserJob.mayBeSlow(job, guess >= limits.slowMilliseconds)
+      job.isSlow = ParserJob.mayBeSlow(job, this.#shares.estimate(job) >= limits.slowMilliseconds)
       // Half of the free slots, so that messages waiting for one tenant's DNS leave slots for others.
       const most = Math.min(mostPerTenant, Math.max(1, shared.length * mostOfThread - this.#shares.jobs))
       if (jobs >= most) return "skip"
     }
-    // A large message of a new tenant is mostly fast. In case it is not, others must not wait for several of them.
-    const estimate = job.isSlow && job.isGuess ? Math.max(guess, limits.slowMilliseconds) : guess
-    const isExpectedSlow = estimate >= limits.slowMilliseconds
+    const estimate = this.#shares.expected(job)
     job.estimate = ParserJob.isHeld(job) && holder === undefined ? checkMilliseconds : estimate
     if (this.#shares.isParsedSlowly(job)) {
       if (slow > 0 && this.#waiting.tenants > 1) return "skip"
@@ -284,7 +281,7 @@ export class ParserPool {
       if (busy >= Math.max(1, ThreadChoice.ofSlow(shared).length)) return "skip"
     }
     if (holder !== undefined) return holder.canParse() ? holder : "skip"
-    if (job.isSlow && isExpectedSlow && shared[0] !== undefined) return this.#placeOfSlow(job, shared[0], shared)
+    if (job.isSlow && estimate >= limits.slowMilliseconds && shared.length > 0) return this.#placeOfSlow(job, shared)
     const place = ThreadChoice.leastBusy(shared)
     if (place !== undefined) return place
     if (this.#demand.isShort(job, this.#shared())) this.#start("any")
@@ -292,12 +289,11 @@ export class ParserPool {
   }
 
   /** Other tenants may have room when a slow message has none, so it never stops the search. */
-  #placeOfSlow(job: ParserJob.ParserJob, first: ParserWorker, shared: ReadonlyArray<ParserWorker>) {
-    if (shared.length > 1) return ThreadChoice.leastBusy(ThreadChoice.ofSlow(shared)) ?? "skip"
+  #placeOfSlow(job: ParserJob.ParserJob, shared: ReadonlyArray<ParserWorker>, first = shared[0]) {
+    if (first === undefined || shared.length > 1) return ThreadChoice.leastBusy(ThreadChoice.ofSlow(shared)) ?? "skip"
     // The only thread takes those of one new tenant, as another starts slowly or fails. More tenants would delay others.
-    if (job.isGuess ? !first.hasSlowBeside(job.tenant) : first.slow === 0 && !this.#demand.isStartable) {
-      return first.hasRoom() ? first : "skip"
-    }
+    const isBeside = ThreadChoice.hasSlowBeside(first, job.tenant)
+    if (job.isGuess ? !isBeside : first.slow === 0 && !this.#demand.isStartable) return first.hasRoom() ? first : "skip"
     if (this.#demand.isSlowShort(job, this.#shared())) this.#start("slow")
     return "skip"
   }

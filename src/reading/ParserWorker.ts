@@ -28,11 +28,11 @@ const mostOfClockUnmeasured = 12
 /** CPU time in milliseconds that a new thread mostly spends on compiling the parser. Estimates leave it out. */
 const coldMilliseconds = 300
 
-/** Milliseconds in a thread after which a message that was guessed to be slow counts as slow. */
+/**
+ * Milliseconds in a thread after which a message that was guessed to be slow counts as slow, without the rest of the time
+ * for compiling the parser.
+ */
 const provenMilliseconds = 100
-
-/** Most sender checks end within this time. */
-const shortCheckMilliseconds = 100
 
 /** Why a thread must be terminated, and the message that is certainly the culprit. */
 export interface Trouble {
@@ -154,17 +154,11 @@ export class ParserWorker {
     return this.#slowToParse.size > 0
   }
 
-  /** True if it has slow messages of other tenants. Those whose DNS takes long delay nobody. */
-  hasSlowBeside(tenant: string): boolean {
-    const isBeside = ({ isSlow, since, state, tenant: other }: ParserJob) =>
-      isSlow && other !== tenant && (state !== "checking" || this.#now() - since < shortCheckMilliseconds)
-    return this.slow > 0 && [...this.jobs.values()].some(isBeside)
-  }
-
   /** True if such a message is known to be slow, or has been in the thread for long. */
   isProvenSlow(): boolean {
+    const proven = provenMilliseconds + this.#coldMilliseconds
     for (const { isGuess, since } of this.#slowToParse) {
-      if (!isGuess || this.#now() - since > provenMilliseconds) return true
+      if (!isGuess || this.#now() - since > proven) return true
     }
     return false
   }

@@ -45,6 +45,15 @@ export class TenantShares {
     return this.#cost.estimate(tenant, bytes)
   }
 
+  /**
+   * The same, but slow for a large message of a new tenant. It is mostly fast, but others must not wait for several that
+   * are not.
+   */
+  expected(job: ParserJob): number {
+    const isUnknown = job.isSlow && job.isGuess && job.task.kind === "read"
+    return isUnknown ? Math.max(this.estimate(job), this.#slowMilliseconds) : this.estimate(job)
+  }
+
   /** True if a slow message is being parsed, beyond its sender check. */
   isParsedSlowly({ estimate, isSlow }: ParserJob): boolean {
     return isSlow && estimate >= this.#slowMilliseconds

@@ -21,3 +21,7 @@ export const ofSlow = (threads: ReadonlyArray<ParserWorker>): ReadonlyArray<Pars
   const own = threads.filter(({ takes }) => takes === "slow")
   return own.length > 0 ? own : threads.toSorted((one, other) => one.slow - other.slow).slice(1)
 }
+
+/** True if a thread has slow messages of other tenants, including those waiting for DNS or held. */
+export const hasSlowBeside = ({ jobs, slow }: ParserWorker, tenant: string): boolean =>
+  slow > 0 && [...jobs.values()].some((job) => job.isSlow && job.tenant !== tenant)

@@ -23,7 +23,7 @@ export class ThreadDemand {
     this.#options = options
   }
 
-  /** Records that a thread is useful now. */
+  /** Records that a thread is useful now, other than for large mail of new tenants, which is mostly fast. */
   note(): void {
     this.#shortAt = this.#options.now()
   }

@@ -226,6 +226,23 @@ describe("The text", () => {
     assert.strictEqual(contents.text, text)
   })
 
+  it.each(["Hi", "<b>Paid</b>", "<html><head></head><body><p><b>x</b></p></body></html>"])(
+    "contains a short HTML part after a long one (%s)",
+    (html) => {
+      const part = (content: string) => ["--b", "Content-Type: text/html", "", content]
+      const contents = Mime.read(
+        message(
+          "Content-Type: multipart/mixed; boundary=b",
+          "",
+          ...part(`<!doctype html>${'<p style="color:navy">long</p>'.repeat(10_000)}`),
+          ...part(html),
+          "--b--"
+        )
+      )
+      assert.include(contents.text, html.replace(/<[^>]*>/g, ""))
+    }
+  )
+
   it("contains no NUL and no lone surrogate, like every other field", () => {
     const contents = Mime.read(
       message(

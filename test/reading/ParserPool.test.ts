@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Queue } from "effect"
+import { DomainId, DomainName } from "../../src/model/Domain.ts"
+import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { ParserPool, type PoolOptions } from "../../src/reading/ParserPool.ts"
+import type { ReadTask } from "../../src/reading/ReadTask.ts"
 import { ThreadLimits } from "../../src/reading/ThreadLimits.ts"
 import * as Elapsed from "../../src/schedule/Elapsed.ts"
 
@@ -8,6 +11,20 @@ import * as Elapsed from "../../src/schedule/Elapsed.ts"
 const script = `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
   parentPort.once("message", () => process.exit())
+  parentPort.postMessage("ready")
+`)}`
+
+/** A thread whose sender checks take 200 ms, and that fails with each message it may parse. */
+const slowChecks = `data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from "node:worker_threads"
+  const none = { read: [], payloads: new ArrayBuffer(), answers: [], carried: [], failed: [], aside: [], held: [], used: [] }
+  parentPort.on("message", ({ handed, letOn }) => {
+    for (const { number } of handed) {
+      parentPort.postMessage({ ...none, aside: [number] })
+      setTimeout(() => parentPort.postMessage({ ...none, held: [number] }), 200)
+    }
+    for (const number of letOn) parentPort.postMessage({ ...none, failed: [{ number, reason: "parsed" }] })
+  })
   parentPort.postMessage("ready")
 `)}`
 
@@ -34,6 +51,24 @@ const makePool = (options: Partial<PoolOptions> = {}) =>
     ),
     (pool) => Effect.promise(() => pool.close())
   )
+
+const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
+const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
+
+const task: ReadTask = {
+  kind: "read",
+  depth: "full",
+  inboundEmailId,
+  rawRef: rawRef(domainId, inboundEmailId),
+  domain: DomainName.make("example.com"),
+  envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
+  recipients: [],
+  isRepeated: false,
+  receivedAt: "2026-01-31T12:00:00.007Z",
+  sha256: new Uint8Array(32),
+  rules: [],
+  verdicts: null
+}
 
 const bytes = () => new Uint8Array(8)
 
@@ -93,6 +128,46 @@ describe("A cancelled message", () => {
       const other = yield* submit(pool)
       yield* Queue.take(other.loads)
       assert.strictEqual(yield* Queue.size(cancelled.loads), 0)
+    })
+  )
+})
+
+describe("Large messages of two new tenants", () => {
+  it.live("are parsed by the only thread if no other one can be started", () =>
+    Effect.gen(function* () {
+      const pool = yield* makePool({
+        settings: {
+          nameServers: undefined,
+          authservId: "mx.example",
+          senderChecks: true,
+          niceness: 0,
+          script: slowChecks
+        }
+      })
+      const large = Effect.fnUntraced(function* (tenant: string) {
+        const parsed = yield* Deferred.make<string>()
+        const message = new Uint8Array(100_000)
+        pool.submit({
+          tenant,
+          task,
+          message,
+          bytes: message.byteLength,
+          reload: () => {},
+          answer: () => {},
+          fail: (reason) => void Deferred.doneUnsafe(parsed, Effect.succeed(reason))
+        })
+        return Deferred.await(parsed)
+      })
+      const first = yield* large("one")
+      const second = yield* large("other")
+      const third = yield* large("one")
+      // The first check has ended.
+      yield* Effect.sleep("250 millis")
+      const fourth = yield* large("other")
+      assert.deepStrictEqual(
+        yield* Effect.all([first, second, third, fourth]),
+        Array.from({ length: 4 }, () => "parsed")
+      )
     })
   )
 })

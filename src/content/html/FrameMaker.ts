@@ -36,9 +36,13 @@ const classesOf = (value: string | undefined, foldsCase: boolean): string => {
 const idOf = (value: string | undefined, foldsCase: boolean): string =>
   value === undefined ? "" : foldsCase ? value.toLowerCase() : value
 
-/** The cost of reopening an element or losing one around it, and of a style that no other element has. */
+/**
+ * The cost of reopening an element or losing one around it, and of a style that has to be computed for it. The first
+ * styles are free, because a short text has few steps.
+ */
 const stepsOfACopy = 20
 const stepsOfAStyle = 100
+const freeStyles = 16
 
 /** The length of a formatting start tag that distinguishes elements. */
 const longestTag = 1_000
@@ -51,6 +55,7 @@ export class FrameMaker {
   readonly #cascade: Cascade
   readonly #budget: Budget
   #elements = 0
+  #computed = 0
   /** Styles by parent and declarations, because siblings share theirs. */
   readonly #styles = new Map<Style.Style, Map<Effects, Style.Style>>()
 
@@ -63,7 +68,9 @@ export class FrameMaker {
   /** The same element in another parent. */
   again(frame: Frame, parent: Frame): Frame {
     this.#budget.steps -= stepsOfACopy
+    const computed = Math.max(this.#computed, freeStyles)
     const style = this.#style(parent, frame.effects, frame.name)
+    if (this.#computed > computed) this.#budget.steps -= stepsOfAStyle
     return {
       ...frame,
       parent,
@@ -81,7 +88,7 @@ export class FrameMaker {
     const known = this.#styles.get(outer)
     const found = known?.get(effects)
     if (found !== undefined) return found
-    this.#budget.steps -= stepsOfAStyle
+    this.#computed++
     const style = Style.inside(outer, effects)
     if (known === undefined) this.#styles.set(outer, new Map([[effects, style]]))
     else known.set(effects, style)
