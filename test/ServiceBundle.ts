@@ -11,7 +11,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** Kept between runs, because Node's compile cache knows code by its path. */
 const folder = path("../node_modules/.cache/inlet-test")
 
-/** Node compiles a script of another name twice, because there is no package.json that says what it is. */
+/** Node would compile a `.js` file twice, because no package.json says that it is a module. */
 const ending = ".mjs"
 
 /** Node stores what it has compiled at the exit of a process, and tests kill most processes. */

@@ -69,7 +69,7 @@ export const make = (number: number, submitted: Submitted): ParserJob => ({
 /** True if a delivery waits for it, and not a client of the API. */
 export const isOfDelivery = ({ task: { kind } }: ParserJob) => kind === "read" || kind === "carry"
 
-/** Larger messages of a new tenant are treated as slow until one has shown what they cost. */
+/** Larger messages of a tenant count as slow until one of its messages was parsed and measured. */
 const bytesOfGuess = 65_536
 
 /** True if a message is expected to be slow, or is large and its tenant is new. */

@@ -291,7 +291,7 @@ export class ParserPool {
   /** Other tenants may have room when a slow message has none, so it never stops the search. */
   #placeOfSlow(job: ParserJob.ParserJob, shared: ReadonlyArray<ParserWorker>, first = shared[0]) {
     if (first === undefined || shared.length > 1) return ThreadChoice.leastBusy(ThreadChoice.ofSlow(shared)) ?? "skip"
-    // The only thread takes those of one new tenant, as another starts slowly or fails. More tenants would delay others.
+    // The only thread takes large messages of one new tenant at a time, because those of several would delay others.
     const isBeside = ThreadChoice.hasSlowBeside(first, job.tenant)
     if (job.isGuess ? !isBeside : first.slow === 0 && !this.#demand.isStartable) return first.hasRoom() ? first : "skip"
     if (this.#demand.isSlowShort(job, this.#shared())) this.#start("slow")

@@ -29,8 +29,8 @@ const mostOfClockUnmeasured = 12
 const coldMilliseconds = 300
 
 /**
- * Milliseconds in a thread after which a message that was guessed to be slow counts as slow, without the rest of the time
- * for compiling the parser.
+ * Milliseconds in a thread after which a message that was guessed to be slow counts as slow. A new thread gets the time
+ * for compiling the parser in addition.
  */
 const provenMilliseconds = 100
 

@@ -46,8 +46,8 @@ export class TenantShares {
   }
 
   /**
-   * The same, but slow for a large message of a new tenant. It is mostly fast, but others must not wait for several that
-   * are not.
+   * The same, but at least `slowMilliseconds` for a large message of a new tenant. Most are fast, but other tenants must
+   * not wait for several slow ones.
    */
   expected(job: ParserJob): number {
     const isUnknown = job.isSlow && job.isGuess && job.task.kind === "read"

@@ -23,7 +23,7 @@ export class ThreadDemand {
     this.#options = options
   }
 
-  /** Records that a thread is useful now, other than for large mail of new tenants, which is mostly fast. */
+  /** Records that a thread is useful now. Large mail of new tenants is no reason, because most of it is fast. */
   note(): void {
     this.#shortAt = this.#options.now()
   }

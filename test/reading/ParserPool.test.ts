@@ -14,7 +14,7 @@ const script = `data:text/javascript,${encodeURIComponent(`
   parentPort.postMessage("ready")
 `)}`
 
-/** A thread whose sender checks take 200 ms, and that fails with each message it may parse. */
+/** A thread whose sender checks take 200 ms. It answers each message that it may parse with a failure. */
 const slowChecks = `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
   const none = { read: [], payloads: new ArrayBuffer(), answers: [], carried: [], failed: [], aside: [], held: [], used: [] }

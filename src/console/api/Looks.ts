@@ -2,8 +2,8 @@
 const waits = [2, 4, 8, 16, 30, 60]
 
 /**
- * Looks again while something is due, ever more seldom, and not in a hidden tab. Deliveries change without an event of
- * the stream. Returns the end of it.
+ * Looks again while something is due, less and less often, and not in a hidden tab, because the stream has no event for a
+ * change of a delivery. Returns a function that ends it.
  */
 export const whileDue = (isDue: () => boolean, look: () => Promise<unknown>): (() => void) => {
   let count = 0
@@ -14,7 +14,7 @@ export const whileDue = (isDue: () => boolean, look: () => Promise<unknown>): ((
     timer = setTimeout(
       () => {
         count = isDue() ? count + 1 : 0
-        // A failed look is followed by the next one.
+        // After a failed look, too.
         if (count > 0 && !document.hidden) void look().then(next, next)
         else next()
       },

@@ -7,8 +7,8 @@ const allowance = 200_000
 /**
  * Limits the cost of the styles and open elements of one HTML text beyond reading each character, in steps of about
  * 10 ns. Charges operations whose cost exceeds their length: a selector for the elements and characters it compares,
- * a variable for its expansion, a tag for the elements it searches or copies. Once the budget is spent, the rest of the text is
- * left out.
+ * a variable for its expansion, a tag for the elements it searches or copies. Once the budget is spent, the rest of the
+ * text is left out.
  */
 export class Budget {
   steps: number

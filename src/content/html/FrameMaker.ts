@@ -37,8 +37,8 @@ const idOf = (value: string | undefined, foldsCase: boolean): string =>
   value === undefined ? "" : foldsCase ? value.toLowerCase() : value
 
 /**
- * The cost of reopening an element or losing one around it, and of a style that has to be computed for it. The first
- * styles are free, because a short text has few steps.
+ * The cost of moving an element to another parent, and of computing a style for it there. The first styles are free,
+ * because a short text has few steps.
  */
 const stepsOfACopy = 20
 const stepsOfAStyle = 100
