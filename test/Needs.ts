@@ -91,10 +91,12 @@ export const promtool = program("promtool", "apt-get install prometheus", "promt
 
 export const systemd = program("systemd-analyze", "apt-get install systemd", "systemd-analyze --version")
 
-/** The path in Debian's package. */
-export const pathOfChromium = "/usr/bin/chromium"
+const headlessShell = "/usr/bin/chromium-headless-shell"
 
-export const chromium = program("Chromium", "apt-get install chromium", `${pathOfChromium} --version`)
+/** The path in Debian's package. The one without a desktop takes half of the CPU time. */
+export const pathOfChromium = existsSync(headlessShell) ? headlessShell : "/usr/bin/chromium"
+
+export const chromium = program("Chromium", "apt-get install chromium-headless-shell", `${pathOfChromium} --version`)
 
 export const terminal = program(
   "bash and curl",
