@@ -64,9 +64,10 @@ export const script = Effect.fnUntraced(
             entryPoints: scripts,
             outdir: folder,
             outExtension: { ".js": ending },
-            footer: { js: keepsCompiled },
             write: false,
             bundle: true,
+            // Imports of a function stay imports, so that a process loads what it uses.
+            splitting: true,
             format: "esm",
             platform: "node",
             target: "esnext",
@@ -78,9 +79,13 @@ export const script = Effect.fnUntraced(
         yield* fs.makeDirectory(folder, { recursive: true })
         // Renamed, because services of a concurrent run read the files.
         const partial = yield* fs.makeTempDirectoryScoped({ directory: folder })
-        yield* Effect.forEach(outputFiles, ({ contents, path }) => {
+        yield* Effect.forEach(outputFiles, ({ path, text }) => {
           const written = join(partial, basename(path))
-          return Effect.andThen(fs.writeFile(written, contents), fs.rename(written, path))
+          const isEntry = basename(path, ending) in scripts
+          return Effect.andThen(
+            fs.writeFileString(written, isEntry ? `${text}${keepsCompiled}\n` : text),
+            fs.rename(written, path)
+          )
         })
         yield* fs.writeFileString(done, "")
       }).pipe(Effect.scoped)
