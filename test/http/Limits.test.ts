@@ -273,7 +273,8 @@ layer(
 })
 
 describe("One workspace", () => {
-  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "20" }), options)(
+  // A rate at which the answer takes some 9 s to be paid, more than a busy machine needs for the next request.
+  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "12" }), options)(
     "is charged for the size of its answers",
     (it) => {
       it.effect("at 64 KiB a request, and answers 429 after a large one while others are served", () =>
@@ -288,7 +289,7 @@ describe("One workspace", () => {
           const refused = yield* ask("/api/domains")
           assert.strictEqual(refused.status, 429)
           assert.match(refused.json.error, /64 KiB/)
-          assert.match(refused.headers["retry-after"] ?? "", /^[1-5]$/)
+          assert.match(refused.headers["retry-after"] ?? "", /^\d$/)
           assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
           yield* eventually(ask("/api/domains"), ({ status }) => status === 200)
         })

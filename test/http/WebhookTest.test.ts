@@ -7,7 +7,7 @@ import * as Ports from "../Ports.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_MINUTE: "0" }), WebhookReceiver.layer), {
+layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "5s", WEBHOOK_CHANGES_PER_MINUTE: "0" }), WebhookReceiver.layer), {
   excludeTestServices: true
 })("A webhook", (it) => {
   const tested = Effect.fnUntraced(function* (url?: string) {
@@ -97,7 +97,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
       yield* receiver.answerWith(() => {})
       const late = yield* test
       assert.deepInclude(late.json, { ok: false, statusCode: null })
-      assert.match(late.json.error, /^no answer within 1 s\. Answer as soon as the event is stored/)
+      assert.match(late.json.error, /^no answer within 5 s\. Answer as soon as the event is stored/)
       const { test: nobody } = yield* tested(`http://127.0.0.1:${yield* Ports.free}/`)
       assert.match((yield* nobody).json.error, /^connection refused\. Start the server/)
     })
