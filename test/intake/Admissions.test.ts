@@ -74,7 +74,9 @@ layer(TestDatabase.layer, { excludeTestServices: true })("A lookup of a domain",
   it.effect("sees a busy domain that is enabled again at once", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { lookUp, recent } = yield* Admissions.make
+      // Results are cached for a second. This clock stands still.
+      const clock = yield* TestClock.make()
+      const { lookUp, recent } = yield* Effect.provideService(Admissions.make, Clock.Clock, clock)
       const name = DomainName.make("busy.example")
       const seen = Effect.suspend(() => {
         const known = recent(name)
