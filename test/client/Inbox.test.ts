@@ -2,10 +2,14 @@ import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Inlet, NoMail, UnwantedMail } from "../../src/client.ts"
+import { eventually } from "../Eventually.ts"
 import { age } from "../MailAge.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { failure } from "./Failure.ts"
 import * as ScriptedService from "./ScriptedService.ts"
+
+/** The refusal of a call that says what came: on a busy machine the list after the wait can take more than its second. */
+const refusal = (call: () => unknown) => eventually(failure(call), (error) => !`${error}`.includes("did not say"))
 
 const begin = Effect.gen(function* () {
   const { inbox, key, url } = yield* Effect.gen(function* () {
@@ -70,7 +74,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
       const { inbox, mail } = yield* begin
       yield* mail(code("111222"))
       assert.strictEqual(yield* Effect.promise(() => inbox.code()), "111222")
-      const error = yield* failure(() => inbox.code({ subject: "hi", timeout: 100 }))
+      const error = yield* refusal(() => inbox.code({ subject: "hi", timeout: 100 }))
       assert.instanceOf(error, NoMail)
       assert.match(error.message, /\nWithout `after`, code\(\) returns codes of the last 60s, each once$/)
     })
@@ -82,7 +86,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
       const { cursor_now: mark } = yield* Effect.promise(() => inlet.events.list(inbox.domainId, { limit: 1 }))
       const old = yield* mail(code("111111"))
       yield* age(old.events[0]?.event_id ?? "", 91)
-      assert.instanceOf(yield* failure(() => inbox.code({ timeout: 100 })), NoMail)
+      assert.instanceOf(yield* refusal(() => inbox.code({ timeout: 100 })), NoMail)
       for (const _ of [1, 2]) {
         assert.strictEqual(yield* Effect.promise(() => inbox.code({ after: mark })), "111111")
       }
@@ -126,7 +130,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
         () => inbox.link(undefined, { timeout: 100 }),
         () => inbox.mail({ timeout: 100 })
       ]) {
-        const error = yield* failure(call)
+        const error = yield* refusal(call)
         assert.instanceOf(error, NoMail)
         assert.match(
           error.message,
@@ -138,7 +142,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
       const all = yield* Effect.promise(() => inlet.events.wait(inbox.domainId, { after, trust: "held" }))
       assert.lengthOf(all.events, 1)
 
-      const during = yield* Effect.forkChild(failure(() => inbox.code({ timeout: 1_000 })))
+      const during = yield* Effect.forkChild(refusal(() => inbox.code({ timeout: 1_000 })))
       yield* mail(held)
       const error = yield* Fiber.join(during)
       assert.instanceOf(error, NoMail)
@@ -162,7 +166,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
   it.effect("lists the mails that arrived when a wait times out, without codes and links", () =>
     Effect.gen(function* () {
       const { inbox, mail } = yield* begin
-      const empty = yield* failure(() => inbox.code({ timeout: 100 }))
+      const empty = yield* refusal(() => inbox.code({ timeout: 100 }))
       assert.instanceOf(empty, NoMail)
       assert.strictEqual(empty.message, `${inbox.address} has not had a code within 0.1 s. Nothing has come to it`)
       const message = [
@@ -173,7 +177,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
       ]
       yield* mail(new TextEncoder().encode(message.join("\r\n")))
       yield* mail({ ...code("482913"), subject: "482913 is your code" })
-      const error = yield* failure(() => inbox.link("reset", { from: "hi@acme.example", timeout: 100 }))
+      const error = yield* refusal(() => inbox.link("reset", { from: "hi@acme.example", timeout: 100 }))
       assert.instanceOf(error, NoMail)
       const [first, second, third, ...others] = error.message.split("\n")
       assert.strictEqual(

@@ -71,7 +71,7 @@ layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The client 
     })
   )
 
-  it.effect("loads within 50 ms of processor time", () =>
+  it.effect("loads within 100 ms of processor time", () =>
     Effect.gen(function* () {
       const { run } = yield* Published
       const script = `const began = process.cpuUsage()
@@ -81,7 +81,7 @@ layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The client 
       const times = yield* Effect.forEach(Array.from({ length: 5 }), () =>
         Effect.map(run(["--input-type=module", "-e", script]), ({ stdout }) => Number(stdout))
       )
-      assert.isBelow(Math.min(...times), 50)
+      assert.isBelow(Math.min(...times), 100)
     })
   )
 
@@ -169,7 +169,7 @@ layer(World, { excludeTestServices: true, timeout: "420 seconds" })("The client 
          test("a wait ends before its test", async ({ inbox }) => {
            // Not more than the wait would take by itself.
            test.setTimeout(20_000)
-           await expect(inbox.code()).rejects.toThrow("Nothing has come to it")
+           await expect(inbox.code()).rejects.toThrow(/Nothing has come to it|did not say/)
          })`
       )
       // The test of the page runs too.

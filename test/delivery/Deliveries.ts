@@ -142,6 +142,12 @@ export const attempts = Effect.fnUntraced(function* (eventId: EventId) {
   `
 })
 
+/** Moves the next attempt of a delivery away from now. */
+export const postpone = Effect.fnUntraced(function* (id: EventId, time: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE deliveries SET due_at = now() + ${time}::interval WHERE event_id = ${id}`
+})
+
 /** Moves all due times, leases and webhook failures back by this time. */
 export const pass = Effect.fnUntraced(function* (time: string) {
   const sql = yield* SqlClient.SqlClient

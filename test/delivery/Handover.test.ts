@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, FileSystem, Layer, Logger } from "effect"
+import { ConfigProvider, Context, Effect, Exit, FileSystem, Layer, Logger, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
@@ -96,13 +96,20 @@ const heldBack = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service
 
 const nothing = (places: number) => Effect.succeed({ leased: [], places })
 
-/** A domain with its full concurrency after a webhook answer. */
+/**
+ * A domain with its full concurrency after webhook answers, and its requests after those. An answer that takes a
+ * second, as on a busy machine, leaves the webhook slow, and then another one follows.
+ */
 const proven = Effect.fnUntraced(function* (handover: Handover["Service"], receiver: WebhookReceiver["Service"]) {
   const { id } = yield* Deliveries.domain(receiver.url)
-  yield* within(handover, id, 1, write(id, 1))
-  yield* receiver.next
-  yield* hasPlaces(handover, id)
-  return id
+  const proof = Effect.gen(function* () {
+    yield* within(handover, id, 1, write(id, 1))
+    yield* receiver.next
+    return yield* Effect.timeoutOption(hasPlaces(handover, id), "5 seconds")
+  })
+  yield* eventually(proof, Option.isSome)
+  const proofs = (yield* receiver.all).length
+  return { id, later: Effect.map(receiver.all, (requests) => requests.slice(proofs)) }
 })
 
 /** Checks that all slots are free. */
@@ -139,13 +146,13 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
-      const id = yield* proven(handover, receiver)
+      const { id, later } = yield* proven(handover, receiver)
       const answers = yield* heldBack(receiver)
       assert.strictEqual((yield* within(handover, id, 10, write(id, 10))).places, 6)
       assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
       const { id: other } = yield* Deliveries.domain(receiver.url)
       assert.strictEqual((yield* within(handover, other, 1, nothing)).places, 1)
-      yield* eventually(receiver.all, (requests) => requests.length === 3)
+      yield* eventually(later, (requests) => requests.length === 2)
       yield* answers
     })
   )
@@ -165,13 +172,13 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
-      const id = yield* proven(handover, receiver)
+      const { id, later } = yield* proven(handover, receiver)
       for (const round of [1, 2]) {
         assert.strictEqual(yield* handover.reserve(catchAllOf(id), 6), 6)
         const { ids, leased } = yield* write(id, 4)(4)
         yield* handover.begin(leased)
         yield* handover.release(catchAllOf(id), 2)
-        const requests = yield* eventually(receiver.all, (requests) => requests.length === 1 + 4 * round)
+        const requests = yield* eventually(later, (requests) => requests.length === 4 * round)
         assert.sameMembers(
           requests.slice(-4).map(({ event }) => event.event_id),
           ids
@@ -185,15 +192,15 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
-      const id = yield* proven(handover, receiver)
+      const { id, later } = yield* proven(handover, receiver)
       assert.strictEqual(yield* handover.reserve(catchAllOf(id), 3), 3)
       const { leased } = yield* write(id, 3)(3)
       const [broken, ...sound] = leased
       if (broken === undefined) return assert.fail("nothing was written")
       yield* handover.begin([{ ...broken, signingSecret: Buffer.from("tampered with") }, ...sound])
-      const requests = yield* eventually(receiver.all, (requests) => requests.length === 3)
+      const requests = yield* eventually(later, (requests) => requests.length === 2)
       assert.sameMembers(
-        requests.slice(1).map(({ event }) => event.event_id),
+        requests.map(({ event }) => event.event_id),
         sound.map(({ eventId }) => eventId)
       )
       const { attempts, lastError, status } = yield* eventually(
@@ -209,7 +216,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
-      const id = yield* proven(handover, receiver)
+      const { id } = yield* proven(handover, receiver)
       for (let round = 0; round < 5; round++) {
         yield* Effect.flip(within(handover, id, 6, (places) => Effect.fail(places)))
         yield* within(handover, id, 6, nothing)
@@ -222,10 +229,10 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
-      const id = yield* proven(handover, receiver)
+      const { id, later } = yield* proven(handover, receiver)
       const answers = yield* heldBack(receiver)
       const { ids } = yield* within(handover, id, 6, write(id, 6))
-      yield* eventually(receiver.all, (requests) => requests.length === 3)
+      yield* eventually(later, (requests) => requests.length === 2)
       yield* Effect.all([handover.drain, Effect.delay(answers, "300 millis")], { concurrency: 2 })
       assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
       const rows = yield* Effect.forEach(ids, Deliveries.delivery)
@@ -236,7 +243,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
           ...Array.from({ length: 4 }, () => ["pending", 0, null])
         ]
       )
-      assert.lengthOf(yield* receiver.all, 3)
+      assert.lengthOf(yield* later, 2)
     })
   )
 })

@@ -34,6 +34,7 @@ const senderWith = (env: Record<string, string>, signer = WebhookSigner.layer) =
   )
 
 const impatient = senderWith({ WEBHOOK_TIMEOUT: "1s" })
+const patient = senderWith({ WEBHOOK_TIMEOUT: "5s" })
 
 /** Ended by the timeout of `impatient`, with seconds to spare for a busy machine. */
 const timedOut = ({ durationMs }: Outcome) => {
@@ -190,10 +191,11 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
       })
       const outcome = yield* send(url)
       assert.deepInclude(outcome, { statusCode: 202, error: null })
-      assert.match(outcome.responseBody ?? "", /^\.{5,15}$/)
-      timedOut(outcome)
+      assert.match(outcome.responseBody ?? "", /^\.{2,}$/)
+      assert.isAtLeast(outcome.durationMs, 4_990)
+      assert.isBelow(outcome.durationMs, 20_000)
       yield* closed(sockets)
-    }).pipe(Effect.provide(impatient, { local: true }))
+    }).pipe(Effect.provide(patient, { local: true }))
   )
 
   it.effect("keeps the status of an answer with an aborted body", () =>

@@ -25,7 +25,7 @@ const waited = Effect.fnUntraced(function* (
 ) {
   const inlet = yield* TestInlet
   const wait = yield* Effect.forkChild(
-    inlet.call("GET", `/api/domains/${domainId}/events?wait=2&recipient=${address}&${query}`, { key })
+    inlet.call("GET", `/api/domains/${domainId}/events?wait=4&recipient=${address}&${query}`, { key })
   )
   yield* OpenWaits.are(1)
   yield* Mail.send(inlet.smtpPort, { to: address, ...mail })

@@ -53,21 +53,24 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
     it.effect("end at once in the same process: the wait with 401, the stream without another event", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
-        const { inbox, other, others, stream, wait } = yield* held
-        const rotated = yield* inlet.call("POST", "/api/workspaces/rotate-key", { key: inbox.key })
-        assert.strictEqual(rotated.status, 200)
-        const [time] = yield* Effect.timed(stream.ended)
-        // Other processes look every 3 s.
-        assert.isBelow(Duration.toMillis(time), 2_000)
-        const [, { headers, json, status }] = yield* Fiber.join(wait)
-        assert.strictEqual(status, 401)
-        assert.match(json.error, /API key/)
-        assert.strictEqual(headers["www-authenticate"], "Bearer")
+        const ended = Effect.gen(function* () {
+          const { inbox, other, others, stream, wait } = yield* held
+          const rotated = yield* inlet.call("POST", "/api/workspaces/rotate-key", { key: inbox.key })
+          assert.strictEqual(rotated.status, 200)
+          const [time] = yield* Effect.timed(stream.ended)
+          const [, { headers, json, status }] = yield* Fiber.join(wait)
+          assert.strictEqual(status, 401)
+          assert.match(json.error, /API key/)
+          assert.strictEqual(headers["www-authenticate"], "Bearer")
 
-        const again = yield* follow({ ...inbox, key: rotated.json.api_key })
-        assert.strictEqual(again.status, 200)
-        yield* send(other.address, "still open")
-        assert.include((yield* others.next).data, "still open")
+          const again = yield* follow({ ...inbox, key: rotated.json.api_key })
+          assert.strictEqual(again.status, 200)
+          yield* send(other.address, "still open")
+          assert.include((yield* others.next).data, "still open")
+          return Duration.toMillis(time)
+        })
+        // Other processes look every 3 s. The quickest counts, because the machine may be busy.
+        assert.isBelow(Math.min(...(yield* Effect.replicateEffect(ended, 3))), 1_500)
       })
     )
 
@@ -107,17 +110,20 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
     it.effect("end at once in the same process, and those with the workspace key continue", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
-        const { inbox, keyId, own, stream, wait } = yield* held
-        const revoked = yield* inlet.call("DELETE", `/api/workspaces/keys/${keyId}`, { key: inbox.key })
-        assert.strictEqual(revoked.status, 204)
-        const [time] = yield* Effect.timed(stream.ended)
-        assert.isBelow(Duration.toMillis(time), 2_000)
-        const [, { headers, json, status }] = yield* Fiber.join(wait)
-        assert.strictEqual(status, 401)
-        assert.match(json.error, /it was revoked/)
-        assert.strictEqual(headers["www-authenticate"], "Bearer")
-        yield* send(inbox.address, "still open")
-        assert.include((yield* own.next).data, "still open")
+        const ended = Effect.gen(function* () {
+          const { inbox, keyId, own, stream, wait } = yield* held
+          const revoked = yield* inlet.call("DELETE", `/api/workspaces/keys/${keyId}`, { key: inbox.key })
+          assert.strictEqual(revoked.status, 204)
+          const [time] = yield* Effect.timed(stream.ended)
+          const [, { headers, json, status }] = yield* Fiber.join(wait)
+          assert.strictEqual(status, 401)
+          assert.match(json.error, /it was revoked/)
+          assert.strictEqual(headers["www-authenticate"], "Bearer")
+          yield* send(inbox.address, "still open")
+          assert.include((yield* own.next).data, "still open")
+          return Duration.toMillis(time)
+        })
+        assert.isBelow(Math.min(...(yield* Effect.replicateEffect(ended, 3))), 1_500)
       })
     )
 

@@ -298,7 +298,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     it.effect("that waits counts toward the waits of its workspace and times out with an empty list", () =>
       Effect.gen(function* () {
         const { lease } = yield* taker
-        const answers = yield* Effect.replicateEffect(lease({ wait: 2 }), 3, { concurrency: 3 })
+        const answers = yield* Effect.replicateEffect(lease({ wait: 6 }), 3, { concurrency: 3 })
         const [first, second, third] = answers.toSorted((one, other) => one.status - other.status)
         assert.strictEqual(third?.status, 429)
         for (const answer of [first, second]) {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import { Array, ConfigProvider, Effect, Layer, Option } from "effect"
+import { Array, ConfigProvider, type Duration, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { WorkspaceName } from "../../src/model/Workspace.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
@@ -193,15 +193,15 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const made = yield* workspaces.createKey(id, { scope: "read", name: null, limit: null })
       const ofReader = yield* workspaces.authenticate(made.apiKey)
       const ofOwner = yield* workspaces.authenticate(apiKey)
-      const outcome = (untilReplaced: typeof ofOwner.untilReplaced) =>
+      const outcome = (untilReplaced: typeof ofOwner.untilReplaced, limit: Duration.Input = "20 seconds") =>
         untilReplaced.pipe(
           Effect.catchTag("Unauthorized", ({ message }) => Effect.succeed(message)),
-          Effect.timeoutOption("2 seconds"),
+          Effect.timeoutOption(limit),
           Effect.map(Option.getOrNull)
         )
       yield* workspaces.revokeKey({ workspaceId: id, id: made.key.id })
       assert.match((yield* outcome(ofReader.untilReplaced)) ?? "", /it was revoked/)
-      assert.isNull(yield* outcome(ofOwner.untilReplaced))
+      assert.isNull(yield* outcome(ofOwner.untilReplaced, "2 seconds"))
       yield* workspaces.rotateKey(ofOwner)
       assert.match((yield* outcome(ofOwner.untilReplaced)) ?? "", /it was replaced/)
     })

@@ -37,12 +37,14 @@ const begun = Effect.fnUntraced(function* ({ body, headers, key, method, path }:
     response.resume()
   })
   sending.write(body.slice(0, -1))
-  // Time to look the key up, and for that look to become old.
+  // Time to look the key up.
   yield* Effect.sleep("500 millis")
   return {
-    finished: Effect.suspend(() => {
+    finished: Effect.gen(function* () {
+      // The look becomes old, also if it came late.
+      yield* Effect.sleep("150 millis")
       sending.end(body.slice(-1))
-      return eventually(
+      return yield* eventually(
         Effect.sync(() => status),
         (status) => status !== undefined
       )
