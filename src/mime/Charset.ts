@@ -22,12 +22,25 @@ export const guess = (bytes: Uint8Array, around?: string): string => {
   if (near !== undefined) return near
   if (!isBroken) return fromWindows1252(text)
   // One broken byte or a cut character does not turn UTF-8 into windows-1252.
-  return latin
-    .replace(cutOff, replacement)
-    .replace(highBytes, (found) =>
+  return inChunks(latin.replace(cutOff, replacement), (chunk) =>
+    chunk.replace(highBytes, (found) =>
       found.length > 1 ? Buffer.from(found, "latin1").toString("utf8") : fromWindows1252(Buffer.from(found, "latin1"))
     )
+  )
 }
+
+/** Changes text of any size with memory for the matches of a chunk. A chunk ends before a byte that begins a character. */
+const inChunks = (latin: string, change: (chunk: string) => string): string => {
+  const chunks: Array<string> = []
+  for (let at = 0, end = 0; at < latin.length; at = end) {
+    end = Math.min(at + chunkLength, latin.length)
+    for (let more = 0; more < 3 && (latin.charCodeAt(end) & 0xc0) === 0x80; more++) end++
+    chunks.push(change(latin.slice(at, end)))
+  }
+  return chunks.join("")
+}
+
+const chunkLength = 65_536
 
 /** Decodes bytes in the declared charset if they fit. */
 export const decode = (bytes: Uint8Array, label: string | undefined): string => {
@@ -109,7 +122,9 @@ const highBytes =
 const windows1252 = [...new TextDecoder("windows-1252").decode(Uint8Array.from({ length: 128 }, (_, at) => at + 0x80))]
 
 const fromWindows1252 = (text: Buffer) =>
-  text.toString("latin1").replace(/[\x80-\x9f]/g, (found) => windows1252[found.charCodeAt(0) - 0x80] ?? found)
+  inChunks(text.toString("latin1"), (chunk) =>
+    chunk.replace(/[\x80-\x9f]/g, (found) => windows1252[found.charCodeAt(0) - 0x80] ?? found)
+  )
 
 const withoutMark = (text: string) => (text.startsWith("\ufeff") ? text.slice(1) : text)
 
@@ -118,14 +133,38 @@ const iconv = (text: Buffer, charset: string) => libmime.decodeWord(charset, "B"
 
 /** Converts text that shifts between ASCII and a two-byte set to its 8-bit form (RFC 1557, RFC 1843). */
 const fromShifted = (text: Buffer, into: string, back: string): Buffer => {
-  const runs = text.toString("latin1").replaceAll("\x1b$)C", "").split(into)
-  const eightBits = runs.map((run, number) => {
-    if (number === 0) return run
-    const end = run.indexOf(back)
-    const shifted = end === -1 ? run : run.slice(0, end)
-    const rest = end === -1 ? "" : run.slice(end + back.length)
-    return shifted.replace(/[\x21-\x7e]/g, (sevenBits) => String.fromCharCode(sevenBits.charCodeAt(0) | 0x80)) + rest
-  })
-  const joined = eightBits.join("")
-  return Buffer.from(into === "~{" ? joined.replace(/~\r?\n/g, "").replaceAll("~~", "~") : joined, "latin1")
+  const latin = text.toString("latin1").replaceAll("\x1b$)C", "")
+  const eightBits = Buffer.alloc(latin.length)
+  let length = 0
+  const write = (run: string) => {
+    length += eightBits.write(run, length, "latin1")
+  }
+  let end = 0
+  for (let at = 0, isShifted = false; at <= latin.length; isShifted = true) {
+    const next = latin.indexOf(into, at)
+    const stop = next === -1 ? latin.length : next
+    if (isShifted) {
+      if (end !== -1 && end < at) end = latin.indexOf(back, at)
+      const until = end === -1 || end > stop ? stop : end
+      const from = length
+      write(latin.slice(at, until))
+      for (let byte = from; byte < length; byte++) {
+        const value = eightBits[byte] ?? 0
+        if (value >= 0x21 && value <= 0x7e) eightBits[byte] = value | 0x80
+      }
+      at = until === stop ? stop : until + back.length
+    }
+    write(latin.slice(at, stop))
+    if (next === -1) break
+    at = next + into.length
+  }
+  const joined = eightBits.subarray(0, length)
+  if (into !== "~{") return joined
+  return Buffer.from(
+    joined
+      .toString("latin1")
+      .replace(/~\r?\n/g, "")
+      .replaceAll("~~", "~"),
+    "latin1"
+  )
 }

@@ -6,7 +6,7 @@ import * as Elapsed from "../schedule/Elapsed.ts"
 import type { Resolve } from "../sender/PortDns.ts"
 import { ParserPool } from "./ParserPool.ts"
 import { SenderQueries } from "./SenderQueries.ts"
-import { ThreadLimits } from "./ThreadLimits.ts"
+import * as ThreadLimits from "./ThreadLimits.ts"
 import { ThreadScript } from "./ThreadScript.ts"
 
 const running = Metric.gauge("inlet_parser_threads", { description: "Parser threads that run, by what they read for" })
@@ -34,7 +34,8 @@ const nicenessForSlow = 5
 export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests") {
   const { mxHost, senderChecks } = yield* Settings.reading
   const { nameServers } = yield* Settings.dns
-  const limits = yield* ThreadLimits
+  const { messageBytes } = yield* Settings.limits
+  const limits = ThreadLimits.upTo(messageBytes, yield* ThreadLimits.ThreadLimits)
   const clock = yield* Clock.Clock
   const context = yield* Effect.context()
   const fork = yield* FiberSet.makeRuntime()

@@ -9,7 +9,7 @@ export interface ThreadLimits {
   readonly parseMillisecondsPerMiB: number
   /** Maximum time that a message waits for DNS answers about its sender, whose own timeouts are 8 s together. */
   readonly checkMilliseconds: number
-  /** Heap of one thread. The bytes of messages are outside of it. */
+  /** Heap of one thread for messages of up to 1 MiB. Raw messages and attachments are outside of it. */
   readonly heapMegabytes: number
   /**
    * A message expected to take this much CPU time is slow. Not less than `mostMillisecondsToParse`, so that a thread
@@ -37,6 +37,18 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
     crowdedMilliseconds: 4_000,
     surplusMilliseconds: 300_000
   })
+})
+
+/**
+ * Heap per MiB of the largest message above 1 MiB. V8 ends the process, not the thread, if a single allocation exceeds
+ * the limit by 16 MiB, so the limit leaves room for a list with an entry for each character.
+ */
+const heapMegabytesPerMiB = 24
+
+/** The limits with a heap for messages of up to this many bytes. */
+export const upTo = (messageBytes: number, limits: ThreadLimits): ThreadLimits => ({
+  ...limits,
+  heapMegabytes: limits.heapMegabytes + heapMegabytesPerMiB * Math.max(0, Math.ceil(messageBytes / bytesPerMiB) - 1)
 })
 
 /** The CPU time limit of a message of this size in milliseconds. */

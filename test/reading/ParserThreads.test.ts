@@ -1,7 +1,7 @@
 import { getPriority } from "node:os"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Fiber, FileSystem, Layer, Metric } from "effect"
+import { ConfigProvider, Effect, Fiber, FileSystem, Layer, Metric } from "effect"
 import { RequestReader } from "../../src/reading/RequestReader.ts"
 import { ThreadScript } from "../../src/reading/ThreadScript.ts"
 import { eventually } from "../Eventually.ts"
@@ -36,12 +36,16 @@ const countedFor = (name: string, purpose: string) =>
 /** A message that takes the parser noticeable time. */
 const slow = bombs.find(({ name }) => name === "a field for every six bytes")?.build() ?? Buffer.alloc(0)
 
-/** A message of 10 MiB that takes the parser 500 ms or more. */
-const slower = Effect.sync(() => {
-  const bytes = bombs.find(({ name }) => name === "iso-2022-kr text")?.build() ?? Buffer.alloc(0)
-  const text = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
-  return Buffer.concat([bytes, ...Array.from({ length: 9 }, () => text)])
-})
+/** A message whose body is that of a bomb this many times over. */
+const repeated = (bomb: string, times: number) =>
+  Effect.sync(() => {
+    const bytes = bombs.find(({ name }) => name === bomb)?.build() ?? Buffer.alloc(0)
+    const text = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
+    return Buffer.concat([bytes, ...Array.from({ length: times - 1 }, () => text)])
+  })
+
+/** A message of 16 MiB that takes the parser 500 ms or more. */
+const slower = repeated("iso-2022-kr text", 16)
 
 /** The number of threads of this process with the priority of those for slow messages. */
 const withLowPriority = Effect.gen(function* () {
@@ -54,6 +58,8 @@ const withLowPriority = Effect.gen(function* () {
   // The niceness is the 19th field (proc_pid_stat), and the second one may have blanks.
   return all.filter((line) => line.replace(/.*\) /, "").split(" ")[16] === `${Math.min(getPriority() + 5, 19)}`).length
 }).pipe(Effect.provide(NodeFileSystem.layer))
+
+const settings = (env: Record<string, string>) => ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
 
 const options = { excludeTestServices: true } as const
 
@@ -270,7 +276,8 @@ describe("The parser threads", () => {
             const running = countedFor("inlet_parser_threads", "delivery")
             yield* read(mail("to begin with"))
             assert.deepStrictEqual(yield* running, [1])
-            const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 6, { concurrency: "unbounded" }))
+            // The first ones show that the tenant's messages are slow.
+            const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 20, { concurrency: "unbounded" }))
             yield* eventually(running, ([threads = 0]) => threads > 1)
             yield* Fiber.join(many)
             yield* eventually(running, ([threads]) => threads === 1)
@@ -341,8 +348,8 @@ describe("The parser threads", () => {
     }
   )
 
-  // The message runs for long enough to count as slow before its time limit ends it.
-  layer(threads({ parseMilliseconds: 100, parseMillisecondsPerMiB: 0 }), options)(
+  // The message counts as slow after 400 ms at most, and its time limit ends it later.
+  layer(threads({ parseMilliseconds: 1_000, parseMillisecondsPerMiB: 0 }), options)(
     "when the only thread is lost while another one starts for slow messages",
     (it) => {
       it.effect(
@@ -350,7 +357,10 @@ describe("The parser threads", () => {
         () =>
           Effect.gen(function* () {
             yield* read(mail("to begin with"))
-            assert.strictEqual((yield* read(yield* slower, "full", "new")).parse, "headers")
+            assert.strictEqual(
+              (yield* read(yield* repeated("carriage returns alone", 6), "full", "new")).parse,
+              "headers"
+            )
             yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads]) => threads === 2)
             // The thread sets its priority after its start, and the metric counts it before.
             yield* eventually(withLowPriority, (threads) => threads === 1)
@@ -373,4 +383,26 @@ describe("The parser threads", () => {
       manyThreads
     )
   })
+
+  // A thread that meets its memory limit with one large allocation takes the process with it.
+  layer(threads().pipe(Layer.provide(settings({ MAX_MESSAGE_BYTES: `${25 * 1024 * 1024}` }))), options)(
+    "for messages of up to 25 MiB",
+    (it) => {
+      it.effect("parse such a message in full in a charset with shifts", () =>
+        Effect.gen(function* () {
+          assert.strictEqual((yield* read(yield* repeated("iso-2022-kr text", 24))).parse, "full")
+        })
+      )
+
+      it.effect("parse such a message in full whose UTF-8 is broken in every line", () =>
+        Effect.gen(function* () {
+          const line = `${Buffer.from("Привет мир, как дела сегодня").toString("base64").slice(0, 64)}\r\n`
+          const text = encoded("base64", line.repeat((24 * 1024 * 1024) / line.length), "text/plain; charset=utf-8")
+          const { event, parse } = yield* read(text)
+          assert.strictEqual(parse, "full")
+          assert.match(event.text, /^Привет мир.+Привет мир/s)
+        })
+      )
+    }
+  )
 })
