@@ -40,7 +40,7 @@ export const open = Effect.fnUntraced(function* (
   if (first !== "") socket.write(first)
 
   const reply = Queue.take(replies).pipe(
-    Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.succeed("no reply within 10 s") })
+    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.succeed("no reply within 30 s") })
   )
   const write = (bytes: string | Uint8Array) => Effect.sync(() => void socket.write(bytes))
   return {

@@ -29,7 +29,7 @@ const waits = {
 export const order = (options: { readonly challenge?: "http" | "dns"; readonly patience?: number } = {}) =>
   Effect.gen(function* () {
     const { directory } = yield* Acme
-    const { challenge = "http", patience = 5_000 } = options
+    const { challenge = "http", patience = 30_000 } = options
     const authority = AcmeAuthority.layer({
       directory,
       challenge,

@@ -181,9 +181,11 @@ describe("inlet doctor", () => {
   it.live("has the scanner scan a mail, and says what to correct if it does not", () =>
     Effect.gen(function* () {
       const rspamd = yield* FakeRspamd
-      const settings = { DATA_DIR: yield* folder, MAIL_SCANNER: "rspamd", MAIL_SCANNER_TIMEOUT: "1s" }
-      const scanner = (RSPAMD_URL: string) =>
-        Effect.map(found({ ...settings, RSPAMD_URL }, 1), (lines) => lines.filter((line) => line.includes("scanner:")))
+      const settings = { DATA_DIR: yield* folder, MAIL_SCANNER: "rspamd" }
+      const scanner = (RSPAMD_URL: string, MAIL_SCANNER_TIMEOUT = "30s") =>
+        Effect.map(found({ ...settings, RSPAMD_URL, MAIL_SCANNER_TIMEOUT }, 1), (lines) =>
+          lines.filter((line) => line.includes("scanner:"))
+        )
       const place = `rspamd at ${new URL(rspamd.url).host}`
       const advice =
         "Mail goes on with the verdict unknown. Start the scanner, or correct RSPAMD_URL and RSPAMD_PASSWORD"
@@ -199,7 +201,7 @@ describe("inlet doctor", () => {
         `wrong scanner: ${place} does not scan: it answered 403. ${advice}`
       ])
       yield* rspamd.reacts(() => {})
-      assert.deepStrictEqual(yield* scanner(rspamd.url), [
+      assert.deepStrictEqual(yield* scanner(rspamd.url, "1s"), [
         `wrong scanner: ${place} does not scan: no answer within MAIL_SCANNER_TIMEOUT. ${advice}`
       ])
       const nobody = `127.0.0.1:${yield* Ports.free}`

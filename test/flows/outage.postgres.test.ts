@@ -70,13 +70,13 @@ const initialize = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }
 }
 
-/** 503 with Retry-After within 10 s. */
+/** 503 with Retry-After in time. */
 const unavailable = Effect.fnUntraced(function* (asked: Effect.Effect<Answer>, what: string) {
   const [time, { headers, json, status }] = yield* Effect.timed(asked)
   assert.strictEqual(status, 503, what)
   assert.match(json.error, /^The database /)
   assert.match(headers["retry-after"] ?? "", /^[1-9]\d*$/)
-  assert.isBelow(Duration.toMillis(time), 10_000, what)
+  assert.isBelow(Duration.toMillis(time), 15_000, what)
 })
 
 /** Checks that requests are refused in time, and that routes without a database answer at once. */
@@ -89,7 +89,7 @@ const refusesAll = Effect.gen(function* () {
     const [time, reply] = yield* Effect.timed(Mailbox.deliver(inlet.smtpPort, address, message("refused")))
     // RCPT is answered 451, so DATA cannot follow.
     assert.match(reply, /^(451 4\.3\.0|503 5\.5\.1) /)
-    assert.isBelow(Duration.toMillis(time), 10_000)
+    assert.isBelow(Duration.toMillis(time), 15_000)
   })
   const times: Array<number> = []
   const healthy = Effect.gen(function* () {

@@ -121,8 +121,11 @@ describe("Start and stop", { concurrent: true }, () => {
           // Accepted by the kernel but not greeted.
           const newcomer = yield* Effect.forkChild(SmtpDialog.open(inlet.smtpPort))
           assert.isTrue(yield* Ports.isAnswered(inlet.smtpPort))
-          assert.isBelow(yield* stop(inlet), 5)
-          assert.match((yield* Fiber.join(newcomer)).greeting, /^421 |^$/)
+          // A stop that waits for a session takes 16 s.
+          assert.isBelow(yield* stop(inlet), 12)
+          const { greeting, reply } = yield* Fiber.join(newcomer)
+          // On a busy machine the greeting comes before the signal.
+          assert.match(greeting.startsWith("220 ") ? yield* reply : greeting, /^421 |^$/)
           assert.match(yield* dialog.reply, /^421 /)
           assert.notMatch(yield* inlet.output, /error|bug|warn/i)
         })

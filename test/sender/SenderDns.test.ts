@@ -50,7 +50,8 @@ describe("The DNS cache of sender checks", () => {
   it.live("waits 5 s for all queries of a message together, and uses later answers for the next one", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
-      for (const name of ["one.example", "two.example", "three.example"]) yield* dns.answer("TXT", name, "silence")
+      const silent = ["one.example", "two.example", "three.example", "four.example", "five.example"]
+      for (const name of silent) yield* dns.answer("TXT", name, "silence")
       yield* dns.answer("TXT", "known.example", { text: ["words"] })
       const questions = SenderDns.make([dns.server])
       const ask = questions()
@@ -63,13 +64,13 @@ describe("The DNS cache of sender checks", () => {
         )
       yield* words("known.example")
       const started = performance.now()
-      for (const name of ["one.example", "two.example", "three.example"]) {
+      for (const name of silent) {
         assert.propertyVal(yield* words(name), "code", "ETIMEOUT")
       }
       const took = performance.now() - started
       assert.isAbove(took, 4_500)
       // Each query alone is given up after 3 s.
-      assert.isBelow(took, 7_000)
+      assert.isBelow(took, 12_000)
       assert.deepStrictEqual(yield* words("known.example"), [["words"]])
     }).pipe(Effect.provide(DnsServer.layer))
   )

@@ -19,9 +19,12 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 /** A service with these layers that checks its orders often, on a database of the suite. */
 const inletOf = ({ settings, ...options }: Options) =>
   TestInlet.layer({ database, ...options, settings: { MAX_DOMAINS_PER_WORKSPACE: "0", ...settings } }).pipe(
-    Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" })),
-    Layer.provide(Layer.succeed(StepTime, "2 seconds"))
+    Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" }))
   )
+
+/** The same for a provider that hangs. */
+const impatientInletOf = (options: Options) =>
+  inletOf(options).pipe(Layer.provide(Layer.succeed(StepTime, "2 seconds")))
 
 /** A workspace that buys names. */
 const customer = Effect.gen(function* () {
@@ -90,7 +93,7 @@ describe("A fake registrar", () => {
 
       yield* registrar.will("hang", "quote")
       assert.strictEqual((yield* buy("silent.com")).status, 502)
-    }).pipe(Effect.provide(inletOf({ registrar: registrar.layer, billing: billing.layer })))
+    }).pipe(Effect.provide(impatientInletOf({ registrar: registrar.layer, billing: billing.layer })))
   })
 })
 
@@ -107,10 +110,11 @@ describe("A registrar of one's own that hangs", () => {
       const second = yield* buy("second.com")
       assert.deepStrictEqual([second.status, second.json.status], [202, "registering"])
       yield* registrar.will("work")
-      assert.strictEqual((yield* buy("third.com")).status, 201)
+      const third = yield* buy("third.com")
+      yield* comesTo(third.json.order_id, "completed")
       yield* comesTo(first.json.order_id, "completed")
       yield* comesTo(second.json.order_id, "completed")
-    }).pipe(Effect.provide(inletOf({ registrar: registrar.layer })))
+    }).pipe(Effect.provide(impatientInletOf({ registrar: registrar.layer })))
   })
 })
 
@@ -139,7 +143,7 @@ describe("A signer of one's own", () => {
         [signed.status, signed.json.error],
         [503, "The event could not be signed: no signature within 1 s. Retry in a minute"]
       )
-    }).pipe(Effect.provide(inletOf({ signer: signer.layer, settings: { WEBHOOK_TIMEOUT: "1s" } })))
+    }).pipe(Effect.provide(impatientInletOf({ signer: signer.layer, settings: { WEBHOOK_TIMEOUT: "1s" } })))
   })
 })
 
@@ -163,7 +167,7 @@ describe("A fake billing", () => {
         billing.charged.map(({ domain }) => `${domain}`),
         ["paid.com"]
       )
-    }).pipe(Effect.provide(inletOf({ billing: billing.layer })))
+    }).pipe(Effect.provide(impatientInletOf({ billing: billing.layer })))
   })
 
   it.live("opens a checkout, whose callbacks update the order", () => {
@@ -187,7 +191,7 @@ describe("A fake billing", () => {
           [502, "The payment provider does not answer. Nothing was charged. Retry in a minute"]
         )
       }
-    }).pipe(Effect.provide(inletOf({ billing: billing.layer })))
+    }).pipe(Effect.provide(impatientInletOf({ billing: billing.layer })))
   })
 })
 
@@ -245,7 +249,7 @@ describe("A fake DNS", () => {
       assert.strictEqual(yield* spf("refused.example"), "temperror")
       yield* dns.will("hang", "resolve")
       assert.strictEqual(yield* spf("refused.example"), "temperror")
-    }).pipe(Effect.provide(inletOf({ dns: dns.layer })))
+    }).pipe(Effect.provide(impatientInletOf({ dns: dns.layer })))
   })
 
   it.effect("finds names in any case, with and without a final dot", () => {

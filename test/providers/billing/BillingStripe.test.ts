@@ -195,10 +195,10 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       Effect.gen(function* () {
         const simulator = yield* StripeSimulator
         const order = bill()
-        yield* simulator.slow("10 seconds")
+        yield* simulator.slow("60 seconds")
         const error = yield* Billing.use((billing) => Effect.flip(billing.checkout(order))).pipe(
           Effect.provide(stripe({ timeout: "50 millis" })),
-          Effect.timeout("8 seconds"),
+          Effect.timeout("30 seconds"),
           Effect.ensuring(simulator.slow(0))
         )
         assert.strictEqual(error._tag, "BillingError")
