@@ -64,6 +64,8 @@ export class S3Server extends Context.Service<
     place(key: string, bytes: Uint8Array, keptAt?: DateTime.Utc): Effect.Effect<void>
     /** The number of requests for an operation so far. */
     asked(operation: Operation): Effect.Effect<number>
+    /** The number of times that an object was read so far. */
+    reads(key: string): Effect.Effect<number>
     /** The number of open connections. */
     readonly connections: Effect.Effect<number>
   }
@@ -73,6 +75,7 @@ export class S3Server extends Context.Service<
     const objects = new Map<string, Kept>()
     const mishaps = new Map<Operation, Array<Mishap>>()
     const asked = new Map<Operation, number>()
+    const reads = new Map<string, number>()
     let always: Mishap | undefined
     let isWithdrawn = false
     let isGone = false
@@ -146,6 +149,7 @@ export class S3Server extends Context.Service<
           return { status: 200, headers: { etag: etag(body) }, body: Buffer.alloc(0) }
         }
         case "get":
+          reads.set(name, (reads.get(name) ?? 0) + 1)
           return object === undefined
             ? error(404, "NoSuchKey", "The specified key does not exist.")
             : { status: 200, headers: { ...object.metadata, etag: etag(object.bytes) }, body: object.bytes }
@@ -236,6 +240,7 @@ export class S3Server extends Context.Service<
       place: (key, bytes, keptAt = DateTime.nowUnsafe()) =>
         Effect.sync(() => void objects.set(key, { bytes: Buffer.from(bytes), metadata: {}, keptAt })),
       asked: (operation) => Effect.sync(() => asked.get(operation) ?? 0),
+      reads: (key) => Effect.sync(() => reads.get(key) ?? 0),
       connections: Effect.callback((resume) => {
         server.getConnections((_, count) => resume(Effect.succeed(count)))
       })

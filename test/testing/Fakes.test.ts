@@ -42,7 +42,7 @@ const customer = Effect.gen(function* () {
   }
 })
 
-describe("A fake registrar", () => {
+describe("A fake registrar", { concurrent: true }, () => {
   it.live("sells each of its names once and verifies it", () => {
     const registrar = FakeRegistrar.make({ name: "acme", prices: { "agent.com": 800 } })
     return Effect.gen(function* () {
@@ -97,7 +97,7 @@ describe("A fake registrar", () => {
   })
 })
 
-describe("A registrar of one's own that hangs", () => {
+describe("A registrar of one's own that hangs", { concurrent: true }, () => {
   it.live("is left after a minute: 202, and the orders of others go on", () => {
     const registrar = FakeRegistrar.make()
     return Effect.gen(function* () {
@@ -118,7 +118,7 @@ describe("A registrar of one's own that hangs", () => {
   })
 })
 
-describe("A signer of one's own", () => {
+describe("A signer of one's own", { concurrent: true }, () => {
   it.live("that refuses or hangs is 503 where an event is asked for, and the delivery can be leased again", () => {
     const signer = FakeSigner.make()
     return Effect.gen(function* () {
@@ -147,7 +147,7 @@ describe("A signer of one's own", () => {
   })
 })
 
-describe("A fake billing", () => {
+describe("A fake billing", { concurrent: true }, () => {
   it.live("debits at once, or refuses with 409 and without an order", () => {
     const billing = FakeBilling.make({ name: "invoices" })
     return Effect.gen(function* () {
@@ -195,7 +195,7 @@ describe("A fake billing", () => {
   })
 })
 
-describe("A fake DNS", () => {
+describe("A fake DNS", { concurrent: true }, () => {
   it.live("returns its configured answers, which verify an own domain", () => {
     const dns = FakeDns.make()
     return Effect.gen(function* () {
@@ -265,7 +265,7 @@ describe("A fake DNS", () => {
   })
 })
 
-describe("A fake raw store", () => {
+describe("A fake raw store", { concurrent: true }, () => {
   it.live("stores mail, runs full, and loses messages", () => {
     const rawStore = FakeRawStore.make()
     return Effect.gen(function* () {
@@ -288,7 +288,7 @@ describe("A fake raw store", () => {
   })
 })
 
-describe("A fake clock", () => {
+describe("A fake clock", { concurrent: true }, () => {
   it.live("changes the timestamp of webhook signatures", () => {
     const clock = FakeClock.make()
     return Effect.gen(function* () {
@@ -306,7 +306,7 @@ describe("A fake clock", () => {
   })
 })
 
-describe("TestInlet", () => {
+describe("TestInlet", { concurrent: true }, () => {
   it.live("refuses a misspelled setting", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Layer.build(TestInlet.layer({ settings: { MAX_EMAIL_PER_DAY: "1" } })))
@@ -324,7 +324,7 @@ describe("TestInlet", () => {
   )
 })
 
-describe("The helpers of TestInlet", () => {
+describe("The helpers of TestInlet", { concurrent: true }, () => {
   it.live("die with the answer when the service refuses their webhook URL", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -352,7 +352,7 @@ describe("The helpers of TestInlet", () => {
   )
 })
 
-describe("A fake certificate authority", () => {
+describe("A fake certificate authority", { concurrent: true }, () => {
   const settings = {
     ACME_DIRECTORY: "http://127.0.0.1:9/directory",
     ACME_TERMS_AGREED: "true",
