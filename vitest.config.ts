@@ -17,7 +17,7 @@ const quickWasm = "--liftoff-only"
 // the CPU time of starting a service was such collections. Without the second, a worker takes 2 GB.
 const fewCollections = ["--external-memory-accounted-in-global-limit", "--heap-growing-percent=100"]
 
-// Five workers keep two cores busy, because tests mostly wait. A worker needs up to 2 GB for the modules and databases of
+// Six workers keep two cores busy, because tests mostly wait. A worker needs up to 2 GB for the modules and databases of
 // its files, mostly less.
 const bytesOfWorker = 1.5 * 1024 ** 3
 const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
@@ -37,7 +37,7 @@ export default defineConfig({
     // Only what hangs meets it: a busy machine takes many times longer than a quiet one.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: Math.max(3, Math.min(5, Math.floor(memory / bytesOfWorker))),
+    maxWorkers: Math.max(3, Math.min(6, Math.floor(memory / bytesOfWorker))),
     // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
     isolate: false,
     // The programs that tests start, some hundred, keep what they have compiled for each other.
